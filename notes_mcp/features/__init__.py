@@ -1,0 +1,1 @@
+"""The MCP methods that both eras share. Knows no session, version, byte or thread."""

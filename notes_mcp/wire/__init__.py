@@ -1,0 +1,1 @@
+"""JSON-RPC 2.0 over a byte stream. Knows no MCP and no notes."""

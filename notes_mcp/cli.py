@@ -1,0 +1,230 @@
+"""argv and environment -> Settings -> the command. Owns exit codes and what a person reads on stderr.
+
+Imports nothing heavy: `--help`, `--version` and every usage error answer before a room is loaded.
+In serve mode the standard streams are claimed before anything else is imported, so that no stray
+print of any library can reach the wire. Exit codes: 0 done, 1 environment, 2 usage.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from notes_mcp import __version__
+
+if TYPE_CHECKING:
+    from notes_mcp.settings import Settings
+
+COMMANDS = ("serve", "check")
+LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
+OLDEST_PYTHON = (3, 11)
+
+SUMMARY = "An MCP server over stdio for a local folder of notes."
+EPILOG = """commands:
+  serve   serve over stdio (the default; what goes into a client's mcpServers)
+  check   what to run first: serves the folder to itself as a client would, and prints a report
+
+examples:
+  notes-mcp check ~/Notes
+  notes-mcp ~/Notes
+  notes-mcp --read-only ~/Notes ~/Work
+
+A folder that is called like a command: write ./check. Every option can also be set in the
+environment, e.g. NOTES_MCP_READ_ONLY=1, NOTES_MCP_IGNORE (one pattern a line)."""
+
+
+class UsageError(Exception):
+    """The command line or environment makes no sense: exit code 2."""
+
+    exit_code = 2
+
+    def __init__(self, problem: str, seen: str, fix: str) -> None:
+        super().__init__(problem)
+        self.problem, self.seen, self.fix = problem, seen, fix
+
+
+class EnvironmentFault(UsageError):
+    """The command line is fine, the machine is not: exit code 1."""
+
+    exit_code = 1
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, " ".join(sys.argv[1:]) or "no arguments", f"see `{self.prog} --help`")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code (0, 1 environment, 2 usage)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _require_python(sys.version_info[:2])
+        command, settings, options = parse(arguments, os.environ)
+        if command == "check":
+            from notes_mcp.check import check
+
+            return check(settings, as_json=options.json)
+        return _serve(settings)
+    except UsageError as fault:
+        kind = "usage" if fault.exit_code == 2 else "environment"
+        sys.stderr.write(
+            f"notes-mcp: cannot start ({kind} error, exit code {fault.exit_code})\n"
+            f"  problem: {fault.problem}\n  seen:    {fault.seen}\n  fix:     {fault.fix}\n"
+        )
+        return fault.exit_code
+
+
+def _require_python(version: tuple[int, ...]) -> None:
+    if version < OLDEST_PYTHON:
+        raise EnvironmentFault(
+            "this Python is too old",
+            f"Python {'.'.join(map(str, version))} at {sys.executable}",
+            "install Python 3.11 or newer and point the client's `command` at it",
+        )
+
+
+def _serve(settings: "Settings") -> int:
+    from notes_mcp.wire.stdio import claim
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(
+            "notes-mcp speaks JSON-RPC on this terminal now; it is meant to be started by an MCP client.\n"
+            "To try it, end it with Ctrl-D and run: notes-mcp check FOLDER\n"
+        )
+    claimed = claim()
+    from notes_mcp.app import run
+
+    return run(settings, claimed)
+
+
+def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "Settings", argparse.Namespace]:
+    """argv (without the program's name) and the environment -> (command, Settings, raw options).
+
+    The command line wins over the environment. Raises UsageError or EnvironmentFault; exits 0 on
+    `--help` and `--version`.
+    """
+    arguments = list(arguments)
+    command = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "serve"
+    options = _parser(command).parse_intermixed_args(arguments)
+    _add_environment(options, environ)
+    from notes_mcp.settings import Settings
+
+    folders = tuple(_folder(text) for text in options.folders)
+    if not folders:
+        raise UsageError("no folder was named", "no FOLDER argument", "name the folder of notes: notes-mcp ~/Notes")
+    settings = Settings(
+        folders=tuple(dict.fromkeys(folders)),
+        read_only=bool(options.read_only),
+        tools=options.tools or "all",
+        ignore=tuple(options.ignore or ()),
+        log_level=options.log_level or "warning",
+        cache_dir=Path(options.cache_dir).expanduser().absolute() if options.cache_dir else None,
+        max_note_bytes=options.max_note_bytes or Settings.max_note_bytes,
+    )
+    return command, settings, options
+
+
+def _parser(command: str) -> _Parser:
+    parser = _Parser(
+        prog="notes-mcp",
+        usage="notes-mcp [serve|check] [options] FOLDER...",
+        description=SUMMARY,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("folders", metavar="FOLDER", nargs="*", help="a folder of notes; several may be named")
+    parser.add_argument("--version", action="version", version=f"notes-mcp {__version__}")
+    parser.add_argument("--read-only", action="store_true", default=None, help="offer reading tools only")
+    parser.add_argument("--tools", metavar="SET", help="all (default), core, or tool names joined by commas")
+    parser.add_argument("--ignore", metavar="GLOB", action="append", help="hide what matches (gitignore syntax)")
+    parser.add_argument(
+        "--log-level", metavar="LEVEL", type=_log_level, help="what goes to stderr: " + ", ".join(LOG_LEVELS)
+    )
+    parser.add_argument("--max-note-bytes", metavar="N", type=_size, help="larger notes are listed, not read (10 MiB)")
+    parser.add_argument("--cache-dir", metavar="DIR", help="where the search index lives")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="check: print the report as JSON" if command == "check" else argparse.SUPPRESS,
+    )
+    return parser
+
+
+def _add_environment(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    readers: dict[str, Any] = {
+        "read_only": _flag,
+        "tools": str,
+        "ignore": str.splitlines,
+        "log_level": _log_level,
+        "max_note_bytes": _size,
+        "cache_dir": str,
+    }
+    for name, read in readers.items():
+        variable = f"NOTES_MCP_{name.upper()}"
+        text = environ.get(variable)
+        if text is None or getattr(options, name) is not None:
+            continue
+        try:
+            setattr(options, name, read(text))
+        except argparse.ArgumentTypeError as error:
+            raise UsageError(str(error), f"{variable}={text}", f"correct or unset {variable}") from None
+
+
+def _flag(text: str) -> bool:
+    word = text.strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("", "0", "false", "no", "off"):
+        return False
+    raise argparse.ArgumentTypeError(f"not yes or no: {text}")
+
+
+def _log_level(text: str) -> str:
+    if text.lower() not in LOG_LEVELS:
+        raise argparse.ArgumentTypeError(f"log level must be one of {', '.join(LOG_LEVELS)}, not {text}")
+    return text.lower()
+
+
+def _size(text: str) -> int:
+    units = {"k": 1024, "m": 1024**2, "g": 1024**3}
+    number, scale = (text[:-1], units[text[-1].lower()]) if text and text[-1].lower() in units else (text, 1)
+    if not (number.isascii() and number.isdigit() and int(number) > 0):
+        raise argparse.ArgumentTypeError(f"a size must be a positive number of bytes (or 512k, 10m), not {text}")
+    return int(number) * scale
+
+
+def _folder(text: str) -> Path:
+    """An existing, readable folder, made absolute; `~` is expanded since clients start us without a shell."""
+    if os.name == "nt" and len(text) == 2 and text[1] == ":":
+        text += "\\"  # "C:" alone means the drive's current folder, which is never what was meant
+    path = Path(text).expanduser()
+    try:
+        path = path.resolve(strict=True)
+        if not path.is_dir():
+            raise UsageError("not a folder", str(path), "name the folder that holds the notes, not a file in it")
+        os.scandir(path).close()
+    except FileNotFoundError:
+        raise UsageError("the folder does not exist", str(path.absolute()), _nearest_folder(path)) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EnvironmentFault(
+            f"the folder cannot be read: {reason}", text, "give this user the right to list it, or name another folder"
+        ) from None
+    return path
+
+
+def _nearest_folder(path: Path) -> str:
+    import difflib
+
+    parent = next((ancestor for ancestor in path.absolute().parents if ancestor.is_dir()), Path("/"))
+    try:
+        names = [entry.name for entry in os.scandir(parent) if entry.is_dir() and not entry.name.startswith(".")]
+    except OSError:
+        names = []
+    close = difflib.get_close_matches(path.absolute().relative_to(parent).parts[0], names, n=1)
+    if close:
+        return f"did you mean {parent / close[0]}? Correct the path in the client's config"
+    return "create the folder, or correct the path in the client's config (an absolute path is safest)"

@@ -1,0 +1,307 @@
+"""The six built-in prompts: what each asks for, and which notes it embeds.
+
+Reads through the library only. Each `compose` gives a Draft; `_embed` bounds it and says what is left
+out. Raises NoteError for notes or folders that are not there, InvalidParams for a date that is none.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from notes_mcp.errors import InvalidRequestError, NoteError
+from notes_mcp.events import Report
+from notes_mcp.features import _dates
+from notes_mcp.features._embed import MOST_NOTES, Draft, listing
+from notes_mcp.features._spec import Argument, Spec
+
+if TYPE_CHECKING:
+    from notes_mcp.notes.answers import Document, IndexState
+    from notes_mcp.notes.library import Library
+    from notes_mcp.notes.records import Note
+
+_PAGE = 50
+_MOST_LOOKED_AT = 1000
+_MOST_TASK_NOTES = 300
+_NAMED_FOR = 8
+_LANGUAGE = "Answer in the language the notes are written in."
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a prompt is made from; `room` is how many characters of notes it may embed."""
+
+    library: "Library"
+    today: date
+    room: int
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A prompt and how it is made."""
+
+    spec: Spec
+    compose: Callable[[Scene, Mapping[str, str]], Awaitable[Draft]]
+
+
+async def summarize_note(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """One note, whole or as much as fits."""
+    note = await _note(scene, values["path"])
+    return Draft(
+        f"Summary of {note.path}",
+        f"Summarize the note {note.path}. Say in one sentence what it is about, then give its main points and any "
+        f"decisions, open tasks and dates. Say nothing that is not in it. {_LANGUAGE}",
+        [note],
+    )
+
+
+async def daily_review(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """The daily note of a day, and every note changed on that day."""
+    day = _dates.day(values.get("date"), scene.today)
+    draft = Draft(
+        f"Review of {day.isoformat()}",
+        f"Review my day, {day:%A} {day.isoformat()}, from the notes of that day. Tell me what I did and decided, "
+        f"which tasks are still open, and what deserves a next step tomorrow. {_LANGUAGE}",
+    )
+    await _days(scene, draft, day, day)
+    return draft
+
+
+async def weekly_review(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """The daily notes of a week, and every note changed in it."""
+    first, last = _dates.week(values.get("week"), scene.today)
+    name = _dates.iso_week(first)
+    draft = Draft(
+        f"Review of week {name}",
+        f"Review my week {name}, {first.isoformat()} to {last.isoformat()}, from the notes of those days. Give the "
+        f"threads that ran through it, what was finished, what is still open, and three things for next week. "
+        f"{_LANGUAGE}",
+    )
+    await _days(scene, draft, first, last)
+    return draft
+
+
+async def find_connections(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """A note, and those that mention it, that it links to, that share a tag or its words."""
+    from notes_mcp.features._related import related
+
+    note = await _note(scene, values["path"])
+    found, state = await related(scene.library, note)
+    reasons = "\n".join(f"- {path}: {', '.join(why)}" for path, why in found)
+    draft = Draft(
+        f"Connections of {note.path}",
+        f"Which other notes belong with {note.path}, and why? Look at the candidates below: name the connections that "
+        f"hold, quote what joins them, suggest wikilinks to add and where, and say which candidates are only "
+        f"chance. {_LANGUAGE}\n\n" + (f"Candidates:\n{reasons}" if found else "No candidates were found."),
+        [note],
+    )
+    await _read(scene, draft, (path for path, _ in found))
+    _say_incomplete(draft, state)
+    return draft
+
+
+async def summarize_topic(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """The notes that a search for the topic finds, best first; `#tag` takes the tag."""
+    topic = values["topic"].strip()
+    query = f"tag:{topic[1:]}" if topic.startswith("#") and len(topic.split()) == 1 else topic
+    page = await scene.library.search(query, limit=MOST_NOTES // 2)
+    draft = Draft(
+        f"What the notes say about {topic[:80]}",
+        f"Summarize what my notes say about {topic}. Order it by what matters, name the note behind each statement, "
+        f"point out where notes disagree, and end with what is still missing. {_LANGUAGE}",
+    )
+    if page.relaxed:
+        draft.remarks.append("No note has all the words; these have some of them.")
+    if page.total > len(page.hits):
+        draft.remarks.append(
+            f"{page.total} notes match; the best {len(page.hits)} are here. search_notes has the rest."
+        )
+    if not page.hits:
+        near = f" The nearest words are {', '.join(page.did_you_mean)}." if page.did_you_mean else ""
+        draft.remarks.append(f"No note matches.{near}")
+    await _read(scene, draft, (hit.note.path for hit in page.hits))
+    _say_incomplete(draft, page.state)
+    return draft
+
+
+async def extract_tasks(scene: Scene, values: Mapping[str, str]) -> Draft:
+    """Every open task of a folder with its place, and the notes that hold them."""
+    folder = values.get("folder", "").strip().strip("/") or None
+    notes, total, state = await _newest(scene, folder)
+    where = f"in {folder}" if folder else "in my notes"
+    draft = Draft(f"Open tasks {where}", "")
+    tasks: list[str] = []
+    for done, note in enumerate(notes, 1):
+        document = await _try_read(scene, draft, note.path)
+        found = [] if document is None or document.scan is None else [t for t in document.scan.tasks if not t.done]
+        if document is not None and found:
+            draft.documents.append(document)
+            tasks += [f"- {document.path}:{task.line} {' '.join(task.text.split())[:200]}" for task in found]
+        scene.report(done, len(notes), f"read {done} of {len(notes)} notes")
+    shown = _fitting(tasks, scene.room // 3)
+    draft.text = (
+        f"Collect the open tasks {where}. Group them by project, put what is due or blocks others first, keep each "
+        f"task's note and line, and mark those that look done or out of date. {_LANGUAGE}\n\n"
+        + (f"Open tasks, as path:line:\n{chr(10).join(shown)}" if shown else "There is no open task in these notes.")
+    )
+    if len(shown) < len(tasks):
+        draft.remarks.append(f"{len(tasks) - len(shown)} more tasks did not fit into the list.")
+    if total > len(notes):
+        draft.remarks.append(
+            f"Only the {len(notes)} newest of {total} notes were looked at; name a folder to see others."
+        )
+    _say_incomplete(draft, state)
+    return draft
+
+
+async def _note(scene: Scene, ref: str) -> "Document":
+    document = await scene.library.read(ref, scan=True)
+    if document.text is None:
+        raise InvalidRequestError(f"{document.path} is an attachment, not a note; name a note.")
+    return document
+
+
+async def _days(scene: Scene, draft: Draft, first: date, last: date) -> None:
+    """Puts the daily notes from first to last, and the notes last changed then, into the draft."""
+    daily: list[str] = []
+    missing: list[str] = []
+    for back in range((last - first).days + 1):
+        path = await scene.library.daily_path(first + timedelta(back))
+        try:
+            draft.documents.append(await scene.library.read(path, scan=True))
+            daily.append(draft.documents[-1].path)
+        except NoteError:
+            missing.append(path)
+    if missing:
+        draft.remarks.append(f"No daily note: {listing(missing)}.")
+    changed: list[str] = []
+    after: str | None = None
+    looked_at = 0
+    while looked_at < _MOST_LOOKED_AT:
+        page = await scene.library.recent(_PAGE, after)
+        looked_at += len(page.notes)
+        dates = [(note.path, _dates.local_day(note.modified_ns)) for note in page.notes]
+        changed += [path for path, day in dates if day is not None and first <= day <= last]
+        after = page.next_cursor
+        if after is None or (dates and (dates[-1][1] or date.min) < first):
+            break
+    else:
+        draft.remarks.append(f"Only the {looked_at} newest notes were looked at for changes.")
+    await _read(scene, draft, (path for path in changed if path not in daily))
+    _say_incomplete(draft, page.state)
+
+
+async def _newest(scene: Scene, folder: str | None) -> tuple[list["Note"], int, "IndexState"]:
+    notes: list[Note] = []
+    after: str | None = None
+    while True:
+        page = await scene.library.list_notes(folder=folder, sort="modified", limit=_PAGE, cursor=after)
+        notes += page.notes
+        after = page.next_cursor
+        if after is None or len(notes) >= _MOST_TASK_NOTES:
+            return notes, page.total, page.state
+
+
+async def _read(scene: Scene, draft: Draft, paths: Iterable[str]) -> None:
+    """Reads the notes into the draft, as many as can be embedded; names the others."""
+    left: list[str] = []
+    for path in paths:
+        if len(draft.documents) >= MOST_NOTES:
+            left.append(path)
+            continue
+        document = await _try_read(scene, draft, path)
+        if document is not None and document.text is not None:
+            draft.documents.append(document)
+    if left:
+        draft.remarks.append(f"Left out for want of room: {listing(left)}.")
+
+
+async def _try_read(scene: Scene, draft: Draft, path: str) -> "Document | None":
+    try:
+        return await scene.library.read(path, scan=True)
+    except NoteError as error:
+        draft.remarks.append(f"{path} could not be read: {error}")
+        return None
+
+
+def _fitting(lines: list[str], room: int) -> list[str]:
+    for count, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return lines[:count]
+    return lines
+
+
+def _say_incomplete(draft: Draft, state: "IndexState") -> None:
+    if not state.complete:
+        draft.remarks.append(
+            f"The index is still being built ({state.indexed} of {state.total} notes so far): there may be more."
+        )
+
+
+_PATH = "Note path, such as Projects/Plan.md; the extension may be left out"
+
+BUILT_IN: Mapping[str, BuiltIn] = {
+    prompt.spec.name: prompt
+    for prompt in (
+        BuiltIn(
+            Spec(
+                "summarize_note",
+                "Summarize a note",
+                "Summarizes one note: its point, decisions, open tasks and dates",
+                (Argument("path", _PATH, True, "paths"),),
+            ),
+            summarize_note,
+        ),
+        BuiltIn(
+            Spec(
+                "daily_review",
+                "Review a day",
+                "Looks back on one day, from its daily note and the notes changed that day",
+                (Argument("date", "Day as YYYY-MM-DD; today if left out", False, "dates"),),
+            ),
+            daily_review,
+        ),
+        BuiltIn(
+            Spec(
+                "weekly_review",
+                "Review a week",
+                "Looks back on one week, from its daily notes and the notes changed in it",
+                (
+                    Argument(
+                        "week", "ISO week such as 2026-W31, or any date in it; this week if left out", False, "weeks"
+                    ),
+                ),
+            ),
+            weekly_review,
+        ),
+        BuiltIn(
+            Spec(
+                "find_connections",
+                "Find connections",
+                "Finds the notes that belong with a note, and proposes links between them",
+                (Argument("path", _PATH, True, "paths"),),
+            ),
+            find_connections,
+        ),
+        BuiltIn(
+            Spec(
+                "summarize_topic",
+                "Summarize a topic",
+                "Brings together what the notes say about a topic or a #tag",
+                (Argument("topic", "Words to look for, or a #tag", True, "tags"),),
+            ),
+            summarize_topic,
+        ),
+        BuiltIn(
+            Spec(
+                "extract_tasks",
+                "Collect open tasks",
+                "Collects the unticked tasks of all notes or of one folder",
+                (Argument("folder", "Folder to look in, such as Projects; all if left out", False, "folders"),),
+            ),
+            extract_tasks,
+        ),
+    )
+}

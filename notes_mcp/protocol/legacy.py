@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from notes_mcp.errors import (
     InvalidArguments,
@@ -49,7 +50,8 @@ class Legacy:
         self._hub = hub
         self._notify = notify
         self._initializing: RequestId | None = None
-        self._pending: dict[str, object] = {}  # URI -> the newest subscribe that is on its way
+        # URI -> the newest subscribe that is on its way. Weak: one that is dropped before it runs leaves nothing.
+        self._pending: WeakValueDictionary[str, _Intent] = WeakValueDictionary()
         self._stream: Subscription | None = None
         self._delivery: asyncio.Task[None] | None = None
 
@@ -108,10 +110,12 @@ class Legacy:
         if self._stream is None or self._delivery is None:
             return
         self._stream.end()
-        await asyncio.wait({self._delivery}, timeout=patience_ms / 1000)
-        self._delivery.cancel()
+        try:
+            await asyncio.wait({self._delivery}, timeout=patience_ms / 1000)
+        finally:
+            self._delivery.cancel()
+            self._hub.close(self._stream)
         await asyncio.wait({self._delivery})
-        self._hub.close(self._stream)
         if not self._delivery.cancelled():
             self._delivery.result()
 
@@ -139,19 +143,15 @@ class Legacy:
 
     def _subscribe(self, uri: str) -> Run:
         # An unsubscribe that is read while this one waits must win, and so must a newer subscribe.
-        mine = self._pending[uri] = object()
+        mine = self._pending[uri] = _Intent()
 
         async def run() -> dict[str, Any]:
             stream = self._open()
-            try:
-                canonical = (await self._watched.accept([uri])).get(uri)
-                if canonical is None:
-                    raise ResourceNotFound("no such resource can be subscribed to", {"uri": uri})
-                if self._pending.get(uri) is mine:
-                    self._hub.watch(stream, canonical, uri)
-            finally:
-                if self._pending.get(uri) is mine:
-                    del self._pending[uri]
+            canonical = (await self._watched.accept([uri])).get(uri)
+            if canonical is None:
+                raise ResourceNotFound("no such resource can be subscribed to", {"uri": uri})
+            if self._pending.get(uri) is mine:
+                self._hub.watch(stream, canonical, uri)
             return {}
 
         return run
@@ -178,6 +178,10 @@ class Legacy:
                 self._hub.follow(self._stream, PromptsChanged)
             self._delivery = asyncio.get_running_loop().create_task(self._stream.deliver())
         return self._stream
+
+
+class _Intent:
+    """Wanting to be subscribed to one URI."""
 
 
 async def _nothing() -> dict[str, Any]:

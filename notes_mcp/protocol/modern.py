@@ -32,6 +32,7 @@ from notes_mcp.protocol.values import (
     Server,
     Watched,
 )
+from notes_mcp.settings import Settings
 from notes_mcp.wire.jsonrpc import Request
 from notes_mcp.wire.peer import Call
 
@@ -64,7 +65,13 @@ class Modern:
     """The era of one connection. `methods` are those a request may name, sorted."""
 
     def __init__(
-        self, server: Server, handlers: Mapping[str, Handler], watched: Watched, hub: Hub, notify: Notify
+        self,
+        server: Server,
+        handlers: Mapping[str, Handler],
+        watched: Watched,
+        hub: Hub,
+        notify: Notify,
+        settings: Settings,
     ) -> None:
         self.methods = sorted({*handlers, *METHODS})
         self._server = server
@@ -72,6 +79,8 @@ class Modern:
         self._watched = watched
         self._hub = hub
         self._notify = notify
+        # The acknowledgment repeats the URIs and must fit a line; JSON takes at most six bytes for a character.
+        self._uri_chars = settings.max_line_out_bytes // 8
         self._streams: set[Subscription] = set()
 
     def admit(self, request: Request) -> Call:
@@ -166,6 +175,10 @@ class Modern:
         uris = wanted.get("resourceSubscriptions", [])
         if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
             raise InvalidParams("notifications.resourceSubscriptions must be an array of URIs")
+        if sum(map(len, uris)) > self._uri_chars:
+            raise InvalidParams(
+                f"notifications.resourceSubscriptions is over {self._uri_chars} characters: use several listens"
+            )
         flags = [name for name, switch in FLAGS.items() if wanted.get(name) and self._server.declares(*switch)]
         if not self._server.declares("resources", "subscribe"):
             return flags, []

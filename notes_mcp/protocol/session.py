@@ -32,7 +32,7 @@ class Session:
         notify: Notify,
         settings: Settings,
     ) -> None:
-        self._modern = Modern(server, handlers, resources, hub, notify)
+        self._modern = Modern(server, handlers, resources, hub, notify, settings)
         self._legacy = Legacy(server, handlers, resources, hub, notify)
         self._settings = settings
 
@@ -62,4 +62,4 @@ class Session:
     async def close(self) -> None:
         """Ends every subscription of this connection gracefully, so that listens are answered."""
         self._modern.close()
-        await self._legacy.close(self._settings.drain_ms)
+        await self._legacy.close(self._settings.drain_ms // 2)

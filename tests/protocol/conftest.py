@@ -1,0 +1,268 @@
+"""A whole connection in memory: the real `Peer` and `Session`, fake features, every frame checked as it is sent.
+
+`Desk.say` is the client's line, `Desk.frames` is what it was sent. Frames are validated against the schema of the
+revision they belong to by `mcp_types` (the SDK's own models), and against `FIELDS`, which knows what is too new.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mcp_types import methods
+
+from notes_mcp.protocol.session import Session
+from notes_mcp.protocol.subscriptions import Hub
+from notes_mcp.protocol.values import Server
+from notes_mcp.settings import Settings
+from notes_mcp.wire.peer import Peer
+
+DEADLINE = 20
+MODERN = "2026-07-28"
+LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+SERVER = Server(
+    name="notes-mcp",
+    version="1.2.3",
+    title="Notes 笔记",
+    instructions="Search before you read.",
+    capabilities={
+        "completions": {},
+        "prompts": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": True},
+        "tools": {},
+    },
+)
+NOTES = ("notes:///a.md", "notes:///b.md", "notes:///missing.md")
+
+# Field -> first revision that has it, by the object that holds it; read off schema/*/schema.ts once more, by hand.
+FIELDS = {
+    "serverInfo": {"title": "2025-06-18", "icons": "2025-11-25"},
+    "capabilities": {"completions": "2025-03-26"},
+    "tools": {"title": "2025-06-18", "annotations": "2025-03-26", "outputSchema": "2025-06-18", "_meta": "2025-06-18"},
+    "resources": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
+    "resourceTemplates": {"title": "2025-06-18", "_meta": "2025-06-18"},
+    "prompts": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
+    "arguments": {"title": "2025-06-18"},
+    "contents": {"_meta": "2025-06-18"},
+    "content": {"_meta": "2025-06-18"},
+    "resource": {"_meta": "2025-06-18"},
+    "annotations": {"lastModified": "2025-06-18"},
+}
+BLOCKS = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
+
+
+class Watched:
+    """Resources that are there as soon as `open` is set; counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.open.set()
+        self.asked = 0
+
+    async def accept(self, uris: Sequence[str]) -> dict[str, str]:
+        self.asked += 1
+        await self.open.wait()
+        return {uri: known for uri in uris if (known := canonical(uri)) is not None}
+
+
+def canonical(uri: str) -> str | None:
+    for prefix in ("notes:///", "file:///home/me/notes/", "file://notes/"):
+        if uri.startswith(prefix):
+            return "notes:///" + uri.removeprefix(prefix).replace("%2E", ".")
+    return None
+
+
+def too_new(key: str, value: Any, revision: str) -> list[str]:
+    """What in a result did not exist yet in that revision."""
+    if isinstance(value, list):
+        return [fault for item in value for fault in too_new(key, item, revision)]
+    if not isinstance(value, dict):
+        return []
+    faults = [f"{key}.{name}" for name, since in FIELDS.get(key, {}).items() if name in value and revision < since]
+    if key == "content" and revision < BLOCKS.get(value.get("type", ""), ""):
+        faults.append(f"content {value['type']}")
+    for name, held in value.items():
+        if name not in ("inputSchema", "outputSchema", "structuredContent"):
+            faults += too_new(name, held, revision)
+    return faults
+
+
+class Desk:
+    """The client's side of one connection."""
+
+    def __init__(self, handlers: dict[str, Any], settings: Settings, hub: Hub) -> None:
+        self.frames: list[dict[str, Any]] = []
+        self.watched = Watched()
+        self.hub = hub
+        self.reading = asyncio.Event()  # cleared: a client that has stopped reading
+        self.reading.set()
+        self.blocked = 0
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._grew = asyncio.Event()
+        self._asked: dict[Any, tuple[str, str]] = {}
+        self._revision = "2025-11-25"
+        self.peer = Peer(self._incoming(), self._outgoing, settings)
+        self.session = Session(SERVER, handlers, self.watched, hub, self.peer.notify, settings)
+
+    async def _incoming(self) -> AsyncIterator[bytes]:
+        while (line := await self._lines.get()) is not None:
+            yield line
+
+    async def _outgoing(self, line: bytes) -> None:
+        self.blocked += 1
+        await self.reading.wait()
+        self.blocked -= 1
+        frame = json.loads(line)
+        for each in frame if isinstance(frame, list) else [frame]:
+            self._check(each)
+        self.frames.append(frame)
+        self._grew.set()
+
+    def _check(self, frame: dict[str, Any]) -> None:
+        assert frame["jsonrpc"] == "2.0"
+        if "error" in frame:
+            assert isinstance(frame["error"]["code"], int) and isinstance(frame["error"]["message"], str)
+            return
+        if "method" in frame:
+            params = frame.get("params", {})
+            revision = MODERN if SUBSCRIPTION_ID in params.get("_meta", {}) else self._revision
+            methods.parse_server_notification(frame["method"], revision, params)
+            return
+        method, revision = self._asked[frame["id"]]
+        if method == "initialize":
+            revision = self._revision = frame["result"]["protocolVersion"]
+        methods.validate_server_result(method, revision, frame["result"])
+        assert too_new("", frame["result"], revision) == []
+        assert ("resultType" in frame["result"]) == (revision == MODERN)
+
+    def say(self, message: Any) -> None:
+        """One line of the client."""
+        for each in message if isinstance(message, list) else [message]:
+            if "id" in each:
+                modern = "io.modelcontextprotocol/protocolVersion" in json.dumps(each)
+                self._asked[each["id"]] = each["method"], MODERN if modern else self._revision
+        self._lines.put_nowait(json.dumps(message).encode())
+
+    def call(self, request_id: Any, method: str, **params: Any) -> None:
+        """A legacy request."""
+        self.say({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+    def ask(self, request_id: Any, method: str, meta: dict[str, Any] | None = None, **params: Any) -> None:
+        """A modern request."""
+        self.call(request_id, method, **params, _meta={**ENVELOPE, **(meta or {})})
+
+    def note(self, method: str, **params: Any) -> None:
+        """A notification."""
+        self.say({"jsonrpc": "2.0", "method": f"notifications/{method}", "params": params})
+
+    def hang_up(self) -> None:
+        self._lines.put_nowait(None)
+
+    async def until(self, found: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first frame for which that holds, as soon as it is there."""
+        async with asyncio.timeout(DEADLINE):
+            while True:
+                for frame in self.frames:
+                    if found(frame):
+                        return frame
+                self._grew.clear()
+                await self._grew.wait()
+
+    async def answer(self, request_id: Any) -> dict[str, Any]:
+        """The answer to that request: ids compare by type."""
+        return await self.until(
+            lambda frame: (
+                isinstance(frame, dict)
+                and "method" not in frame
+                and type(frame["id"]) is type(request_id)
+                and frame["id"] == request_id
+            )
+        )
+
+    async def result(self, request_id: Any) -> Any:
+        return (await self.answer(request_id))["result"]
+
+    async def code(self, request_id: Any) -> int:
+        return (await self.answer(request_id))["error"]["code"]
+
+    async def acknowledged(self, request_id: Any) -> dict[str, Any]:
+        """The filter that was honoured for that listen."""
+        frame = await self.until(
+            lambda frame: (
+                frame.get("method") == "notifications/subscriptions/acknowledged"
+                and frame["params"]["_meta"][SUBSCRIPTION_ID] == request_id
+            )
+        )
+        return frame["params"]["notifications"]
+
+    async def heard(self, method: str, count: int = 1) -> list[dict[str, Any]]:
+        """The params of the first `count` notifications of that method, as soon as there are so many."""
+
+        def seen() -> list[dict[str, Any]]:
+            return [
+                frame.get("params", {}) for frame in self.frames if frame.get("method") == f"notifications/{method}"
+            ]
+
+        await self.until(lambda _: len(seen()) >= count)
+        return seen()[:count]
+
+    def silent_about(self, method: str) -> bool:
+        return all(frame.get("method") != f"notifications/{method}" for frame in self.frames)
+
+    async def quiet(self) -> None:
+        """Returns when everything that was under way has happened: a ping is answered after it."""
+        self._asked["quiet"] = "ping", self._revision
+        before = len(self.frames)
+        self._lines.put_nowait(b'{"jsonrpc":"2.0","id":"quiet","method":"ping"}')
+        await self.until(lambda _: any(frame.get("id") == "quiet" for frame in self.frames[before:]))
+
+    async def shake(self, revision: str, request_id: Any = 0) -> dict[str, Any]:
+        """The handshake of a legacy client; its result."""
+        self.call(request_id, "initialize", **hello(revision))
+        result = await self.result(request_id)
+        self.note("initialized")
+        return result
+
+
+def hello(revision: str) -> dict[str, Any]:
+    return {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+Connect = Callable[..., Any]
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings(folders=(), drain_ms=5_000)
+
+
+@pytest.fixture
+def connect(settings: Settings) -> Connect:
+    """`async with connect({method: handler}, limit=value) as desk`: a served connection, ended in order."""
+
+    @asynccontextmanager
+    async def connected(
+        handlers: dict[str, Any] | None = None, hub: Hub | None = None, **limits: Any
+    ) -> AsyncIterator[Desk]:
+        known = replace(settings, **limits)
+        desk = Desk(handlers or {}, known, hub or Hub(known.max_subscriptions))
+        serving = asyncio.ensure_future(desk.peer.serve(desk.session))
+        try:
+            yield desk
+        finally:
+            desk.reading.set()
+            desk.watched.open.set()
+            desk.hang_up()
+            async with asyncio.timeout(DEADLINE):
+                await serving
+
+    return connected

@@ -1,0 +1,170 @@
+"""What clients really send -> what a tool's schema asks for. Pure; raises InvalidArguments only.
+
+Clients send arrays, objects, numbers and booleans as JSON text, models use the argument names of
+other servers, and both send null for "not given". All of that is mended here, guided by the schema;
+what cannot be mended is an error that names the nearest way out.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from notes_mcp.errors import InvalidArguments
+
+# How other notes and filesystem servers call our arguments; compared with case, "_" and "-" taken away.
+_SPELLINGS: dict[str, tuple[str, ...]] = {
+    "path": ("filepath", "filename", "file", "note", "notepath", "notename", "uri", "identifier", "name"),
+    "title": ("name", "notetitle", "notename", "path", "filepath", "filename", "file", "note", "notepath"),
+    "folder": ("directory", "dir", "folderpath", "directorypath", "dirpath", "parent", "path"),
+    "query": ("q", "searchquery", "search", "searchterm", "term", "keywords", "text", "pattern"),
+    "content": ("text", "body", "markdown", "notecontent", "contents"),
+    "thoughts": ("thought", "content", "text", "body", "entry"),
+    "properties": ("frontmatter", "metadata", "fields"),
+    "section": ("heading", "header", "targetheading", "sectionheading"),
+    "limit": ("maxresults", "numresults", "pagesize", "topk", "max"),
+    "cursor": ("nextcursor", "pagetoken", "nextpagetoken"),
+    "sort": ("sortby", "orderby", "order"),
+    "mode": ("searchmode", "matchmode", "searchtype"),
+    "modified_after": ("since", "afterdate", "modifiedsince"),
+    "glob": ("pattern", "filepattern", "globpattern"),
+    "tag": ("tagname",),
+    "start_line": ("startline", "offset", "fromline", "linestart", "line"),
+    "max_chars": ("maxcharacters", "maxlength", "charlimit"),
+    "template": ("templatename", "templatepath"),
+    "if_match": ("expectedhash", "expectedetag", "etag", "ifetag", "contenthash", "hash"),
+    "dry_run": ("preview", "simulate"),
+    "permanent": ("permanently",),
+    "old_text": ("oldstring", "oldstr", "oldcontent", "find"),
+    "text": ("newtext", "newstring", "newstr", "newcontent", "replacement", "content", "replace"),
+    "op": ("operation", "action", "type"),
+    "edits": ("changes", "operations", "replacements"),
+    "new_path": ("newname", "destination", "dest", "target", "to", "newfilename", "newlocation"),
+    "set": ("properties", "frontmatter", "metadata"),
+    "remove": ("unset", "removekeys", "deletekeys"),
+    "new_tag": ("newname", "renameto"),
+    "paths": ("files", "filepaths", "notes"),
+    "change_id": ("id", "changeid"),
+}
+_EXAMPLES = {"array": '["a", "b"]', "object": '{"key": "value"}', "integer": "10", "number": "1.5", "boolean": "true"}
+_ARTICLES = {"array": "an", "object": "an", "integer": "an"}
+
+
+def prepare(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under their own names and in the types `schema` (a flat object schema) asks for.
+
+    Null for an argument that is not required counts as not given. Raises InvalidArguments.
+    """
+    named = _rename(arguments, schema["properties"])
+    required = schema.get("required", ())
+    given = {name: value for name, value in named.items() if value is not None or name in required}
+    missing = [name for name in required if name not in given]
+    if missing:
+        takes = _sentence_of(schema["properties"], required)
+        raise InvalidArguments(f"Missing argument: {', '.join(missing)}. {takes}")
+    return {name: coerce(value, schema["properties"][name], name) for name, value in given.items()}
+
+
+def coerce(value: Any, schema: Mapping[str, Any], where: str) -> Any:
+    """`value` as `schema` wants it: JSON text is read where text itself is not allowed. Raises InvalidArguments."""
+    kind = schema.get("type")
+    if kind == "string":
+        # Some clients turn "2024" into a number on the way.
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if kind not in _EXAMPLES:
+        return value
+    if isinstance(value, str):
+        value = _read_json(value, kind, where)
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not _is(value, kind):
+        raise _wrong_type(value, kind, where)
+    if kind == "array":
+        return [coerce(item, schema["items"], f"{where}[{index}]") for index, item in enumerate(value)]
+    if kind == "object" and "properties" in schema:
+        return prepare_nested(value, schema, where)
+    return value
+
+
+def prepare_nested(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """`prepare` for an object within the arguments; errors say where it stands."""
+    try:
+        return prepare(value, schema)
+    except InvalidArguments as error:
+        raise InvalidArguments(f"{where}: {error.message}") from None
+
+
+def _rename(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    named = {name: value for name, value in arguments.items() if name in known}
+    folded_known = {_fold(name): name for name in known}
+    for name, value in arguments.items():
+        if name in known:
+            continue
+        folded = _fold(name)
+        homes = [folded_known[folded]] if folded in folded_known else []
+        homes += [own for own, others in _SPELLINGS.items() if own in known and folded in others]
+        if not homes:
+            raise InvalidArguments(_unknown(name, known))
+        free = [own for own in homes if named.get(own) is None]
+        if free:
+            named[free[0]] = value
+        elif value is not None:
+            raise InvalidArguments(f"{name} is another name for {homes[0]}, which is given too; leave one of them out.")
+    return named
+
+
+def _unknown(name: str, known: Mapping[str, Any]) -> str:
+    shown = name if len(name) <= 60 else name[:60] + "…"
+    if not known:
+        return f"Unknown argument: {shown}. This tool takes no arguments."
+    from rapidfuzz import fuzz, process
+
+    best = process.extractOne(_fold(name), {own: _fold(own) for own in known}, scorer=fuzz.WRatio, score_cutoff=50)
+    nearest = f" The nearest is {best[2]}." if best else ""
+    return f"Unknown argument: {shown}.{nearest} {_sentence_of(known)}"
+
+
+def _sentence_of(known: Mapping[str, Any], required: Sequence[str] = ()) -> str:
+    names = [name if name in required or not required else f"{name}?" for name in known]
+    return f"This tool takes: {', '.join(names)}."
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def _read_json(text: str, kind: str, where: str) -> Any:
+    if kind == "boolean" and text.strip().lower() in ("true", "false"):
+        return text.strip().lower() == "true"
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise _wrong_type(text, kind, where) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _is(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    types: dict[str, type | tuple[type, ...]] = {
+        "array": list,
+        "object": dict,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+    }
+    return isinstance(value, types[kind])
+
+
+def _wrong_type(value: Any, kind: str, where: str) -> InvalidArguments:
+    article = _ARTICLES.get(kind, "a")
+    return InvalidArguments(f"{where} must be {article} {kind} such as {_EXAMPLES[kind]}, not {shown(value)}.")
+
+
+def shown(value: Any) -> str:
+    """A value for an error sentence: JSON, at most some 80 characters."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else text[:77] + "…"

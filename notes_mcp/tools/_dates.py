@@ -1,0 +1,75 @@
+"""Times as people and models read and write them: ISO 8601, local time with its offset. Pure.
+
+Times inside the program are nanoseconds since the epoch. `stamp` follows the date tokens of moment.js,
+which Obsidian's templates use.
+"""
+
+import re
+from datetime import UTC, datetime
+
+from notes_mcp.errors import InvalidRequestError
+
+_LATEST_S = 253_402_214_400  # 9999-12-31: what a damaged clock may put beyond that is shown as that
+_TOKENS = re.compile(r"\[[^\]]*\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|a|WW|W|ww|w|gggg|GGGG")
+
+
+def iso(time_ns: int) -> str:
+    """`2026-07-29T14:05:09+02:00`: local time, to the second."""
+    seconds = min(max(time_ns // 1_000_000_000, -62_135_510_400), _LATEST_S)
+    try:
+        return datetime.fromtimestamp(seconds, UTC).astimezone().isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def parse_ns(text: str, argument: str) -> int:
+    """The instant an ISO date (its local midnight) or time (local unless it has an offset) names, in ns.
+
+    Raises InvalidRequestError.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            moment = moment.astimezone()
+        delta = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        raise InvalidRequestError(
+            f"{argument} is not a date: {text[:60]!r}. Write 2026-07-29 or 2026-07-29T14:05 (local time)."
+        ) from None
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000
+
+
+def stamp(moment: datetime, form: str) -> str:
+    """`moment` in a moment.js format such as `YYYY-MM-DD` or `dddd, D MMMM`; `[text]` stands for itself."""
+    iso_year, iso_week, _ = moment.isocalendar()
+    hour12 = moment.hour % 12 or 12
+    values = {
+        "YYYY": f"{moment.year:04}",
+        "YY": f"{moment.year % 100:02}",
+        "MMMM": moment.strftime("%B"),
+        "MMM": moment.strftime("%b"),
+        "MM": f"{moment.month:02}",
+        "M": str(moment.month),
+        "DDDD": f"{moment.timetuple().tm_yday:03}",
+        "DD": f"{moment.day:02}",
+        "D": str(moment.day),
+        "dddd": moment.strftime("%A"),
+        "ddd": moment.strftime("%a"),
+        "HH": f"{moment.hour:02}",
+        "H": str(moment.hour),
+        "hh": f"{hour12:02}",
+        "h": str(hour12),
+        "mm": f"{moment.minute:02}",
+        "m": str(moment.minute),
+        "ss": f"{moment.second:02}",
+        "s": str(moment.second),
+        "A": "AM" if moment.hour < 12 else "PM",
+        "a": "am" if moment.hour < 12 else "pm",
+        "WW": f"{iso_week:02}",
+        "W": str(iso_week),
+        "ww": f"{iso_week:02}",
+        "w": str(iso_week),
+        "gggg": f"{iso_year:04}",
+        "GGGG": f"{iso_year:04}",
+    }
+    return _TOKENS.sub(lambda found: values.get(found[0], found[0][1:-1]), form)

@@ -1,0 +1,98 @@
+"""search_notes: full text, tags and properties -> ranked notes with the lines that match."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from notes_mcp.events import Report
+from notes_mcp.notes.answers import Hit
+from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
+from notes_mcp.tools._dates import iso, parse_ns
+from notes_mcp.tools._places import folder_of
+from notes_mcp.tools._tool import Arguments, Result, tool
+
+if TYPE_CHECKING:
+    from notes_mcp.notes.library import Library
+
+
+class Args(Arguments):
+    query: str = Field(description='Words, "phrase", -not, pre*, tag:x, path:x, title:x, [prop:value]')
+    folder: str | None = Field(None, description="Look only below")
+    tags: list[str] = Field([], description="Has all of these")
+    properties: dict[str, Any] = Field({}, description="Has these values")
+    modified_after: str | None = Field(None, description="ISO date or time")
+    mode: Literal["words", "exact", "regex"] = Field("words", description="How to read query")
+    sort: Literal["relevance", "modified", "path"] = Field("relevance", description="Order")
+    limit: int = Field(10, ge=1, le=50, description="Page size")
+    cursor: str | None = Field(None, description="Last next_cursor")
+
+
+class MatchRow(Result):
+    line: int
+    heading: str
+    text: str
+
+
+class HitRow(Result):
+    path: str
+    title: str
+    score: float
+    modified: str
+    tags: list[str]
+    matches: list[MatchRow]
+    more: int
+
+
+class Found(Result):
+    hits: list[HitRow]
+    total: int
+    relaxed: bool | None = None
+    did_you_mean: list[str] | None = None
+    index: Progress | None = None
+    next_cursor: str | None = None
+
+
+@tool(title="Search notes", read_only=True, idempotent=True)
+async def search_notes(args: Args, library: "Library", report: Report) -> Found:
+    """Search notes in any language: ranked notes, each with its matching lines. relaxed: none has all words."""
+    since = None if args.modified_after is None else parse_ns(args.modified_after, "modified_after")
+    tags = tuple(tag.strip().lstrip("#") for tag in args.tags)
+
+    async def ask(limit: int) -> tuple[Found, int]:
+        page = await library.search(
+            args.query,
+            folder=folder_of(args.folder),
+            tags=tuple(tag for tag in tags if tag),
+            properties=args.properties or None,
+            modified_after=since,
+            mode=args.mode,
+            sort=args.sort,
+            limit=limit,
+            cursor=args.cursor,
+        )
+        found = Found(
+            hits=[_row(hit) for hit in page.hits],
+            total=page.total,
+            relaxed=page.relaxed or None,
+            did_you_mean=list(page.did_you_mean) or None,
+            index=progress(page.state),
+            next_cursor=page.next_cursor,
+        )
+        return found, len(page.hits)
+
+    return await fit_page(ask, args.limit, library.settings.max_answer_chars)
+
+
+def _row(hit: Hit) -> HitRow:
+    matches = [
+        MatchRow(line=match.line, heading=clip(match.heading), text=clip(match.text, 400)) for match in hit.matches
+    ]
+    return HitRow(
+        path=hit.note.path,
+        title=clip(hit.note.title),
+        score=round(hit.score, 3),
+        modified=iso(hit.note.modified_ns),
+        tags=clip_tags(hit.note.tags),
+        matches=matches,
+        more=hit.more,
+    )

@@ -16,7 +16,7 @@ from notes_mcp.errors import (
     UnsupportedVersion,
 )
 from notes_mcp.events import Handler, PromptsChanged, ResourcesChanged
-from notes_mcp.protocol.progress import prepare, token_of
+from notes_mcp.protocol.progress import Run, prepare, token_of
 from notes_mcp.protocol.subscriptions import Hub, Subscription
 from notes_mcp.protocol.values import (
     CLIENT_CAPABILITIES,
@@ -82,6 +82,7 @@ class Modern:
         # The acknowledgment repeats the URIs and must fit a line; JSON takes at most six bytes for a character.
         self._uri_chars = settings.max_line_out_bytes // 8
         self._streams: set[Subscription] = set()
+        self._closed = False
 
     def admit(self, request: Request) -> Call:
         """The call that answers the request.
@@ -111,17 +112,13 @@ class Modern:
         return error
 
     def close(self) -> None:
-        """Ends every open stream; each sends what it still has, then its result."""
+        """Ends every stream, open or about to be; each sends what it still has, then its result."""
+        self._closed = True
         for stream in self._streams:
             stream.end()
 
-    def _call(self, method: str, run: Any, seal: Any = None, *, counted: bool = True) -> Call:
-        return Call(
-            run=run,
-            seal=seal or partial(self.seal, method),
-            refuse=partial(self.refuse, method),
-            counted=counted,
-        )
+    def _call(self, method: str, run: Run, *, counted: bool = True) -> Call:
+        return Call(run, partial(self.seal, method), partial(self.refuse, method), counted)
 
     async def _discover(self) -> dict[str, Any]:
         instructions = {} if self._server.instructions is None else {"instructions": self._server.instructions}
@@ -135,6 +132,8 @@ class Modern:
         async def run() -> dict[str, Any]:
             stream = self._hub.open(self._notify, stamp, len(uris))
             self._streams.add(stream)
+            if self._closed:
+                stream.end()  # read just before the end of input, run just after
             try:
                 # Watching starts in the same step as the answer of `accept`: no change can fall in between.
                 canonical = await self._watched.accept(uris)

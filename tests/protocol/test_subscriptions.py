@@ -190,6 +190,14 @@ async def test_at_the_end_every_listen_gets_its_last_news_and_then_its_result(co
     assert len(desk.frames) == 9
 
 
+async def test_a_listen_read_just_before_the_end_is_acknowledged_and_answered(connect):
+    async with connect(drain_ms=10**6) as desk:
+        desk.ask(1, "subscriptions/listen", notifications={"resourceSubscriptions": [A.uri]})
+        desk.hang_up()
+        assert (await desk.result(1))["_meta"][SUBSCRIPTION_ID] == 1
+    assert [frame.get("method") for frame in desk.frames] == ["notifications/subscriptions/acknowledged", None]
+
+
 async def test_thousands_of_listens_are_all_told_and_all_ended(connect):
     count = 3_000
     async with connect() as desk:

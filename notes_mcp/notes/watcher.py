@@ -131,6 +131,7 @@ class _Root:
         self._arm = arm
         self._on_mode = on_mode
         self._mode: Mode = "events"
+        self._denied = False
 
     async def follow(self) -> None:
         self._on_mode(self._root, self._mode)
@@ -160,7 +161,7 @@ class _Root:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._guard, identity, stop)
-                if await to_thread.run_sync(is_remote, self._root, abandon_on_cancel=True):
+                if self._denied or await to_thread.run_sync(is_remote, self._root, abandon_on_cancel=True):
                     tasks.start_soon(self._rounds)
                 async for changes in watchfiles.awatch(
                     self._root,
@@ -169,7 +170,8 @@ class _Root:
                     debounce=self._settings.watch_debounce_ms,
                     stop_event=stop,
                     force_polling=False,
-                    ignore_permission_denied=True,
+                    # With True it would also pass over a reached inotify limit, and then tell nothing.
+                    ignore_permission_denied=self._denied,
                 ):
                     tasks.start_soon(self._take, changes)
                     if (watchfiles.Change.deleted, str(self._root)) in changes:
@@ -177,6 +179,11 @@ class _Root:
                 tasks.cancel_scope.cancel()
         except* FileNotFoundError:
             pass  # it went away while we armed: `follow` waits for it
+        except* PermissionError as errors:
+            # One folder that may not be read ends the arming of all that follow it: what events there are
+            # stay welcome for their speed, and comparing finds the rest.
+            self._degrade(errors.exceptions[0], stay_with_events=not self._denied)
+            self._denied = True
         except* (OSError, RuntimeError) as errors:
             self._degrade(errors.exceptions[0])
         self._box.put(self._root, None)
@@ -185,16 +192,16 @@ class _Root:
         self._box.put(self._root, None)
         self._arm(self._root)
 
-    def _degrade(self, error: BaseException) -> None:
-        self._mode = "polling"
+    def _degrade(self, error: BaseException, *, stay_with_events: bool = False) -> None:
+        self._mode = "events" if stay_with_events else "polling"
         _log.warning(
-            "%s: the system gives no file events (%s); comparing the folder every %d ms or more instead. "
-            "On Linux, raising fs.inotify.max_user_watches brings events back.",
+            "%s: no file events for the whole folder (%s); comparing it every %d ms or more instead. "
+            "If a limit was reached: on Linux, raise fs.inotify.max_user_watches.",
             self._root,
             error,
             self._settings.watch_poll_ms,
         )
-        self._on_mode(self._root, self._mode)
+        self._on_mode(self._root, "polling")
 
     async def _guard(self, identity: tuple[int, int], stop: _Stop) -> None:
         """Ends the watch when the folder at the path is another one. Also when cancelled: awatch itself would

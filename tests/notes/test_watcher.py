@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 import watchfiles
+from disk_rights import without_root_rights
 
 from notes_mcp.notes.watcher import Paths, is_remote, watch
 from notes_mcp.settings import Settings
@@ -353,6 +354,20 @@ def test_hazard_148_a_real_inotify_limit_falls_back_to_polling(root: Path) -> No
         timeout=60,
     )
     assert run.stdout.strip() == "['events', 'polling']", run.stderr
+
+
+async def test_a_folder_that_may_not_be_read_leaves_the_others_watched(
+    root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "locked", "z"):
+        (root / name).mkdir()
+    (root / "locked").chmod(0)
+    with without_root_rights():
+        async with watching(root, watch_poll_ms=5) as heard:
+            assert heard.modes == [(root, "events"), (root, "polling")]
+            await heard.until(lambda: heard.comparisons() >= 3)
+    (root / "locked").chmod(0o700)
+    assert len([record for record in caplog.records if record.levelno == logging.WARNING]) == 1
 
 
 async def test_stopping_is_immediate(root: Path) -> None:

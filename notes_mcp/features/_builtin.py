@@ -1,40 +1,18 @@
 """The six built-in prompts: what each asks for, and which notes it embeds.
 
-Reads through the library only. Each `compose` gives a Draft; `_embed` bounds it and says what is left
-out. Raises NoteError for notes or folders that are not there, InvalidParams for a date that is none.
+Each `compose` gathers notes into a Draft (`_gather`); `_embed` bounds it and says what is left out.
+Raises NoteError for notes or folders that are not there, InvalidParams for a date that is none.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
-from notes_mcp.errors import InvalidRequestError, NoteError
-from notes_mcp.events import Report
 from notes_mcp.features import _dates
-from notes_mcp.features._embed import MOST_NOTES, Draft, listing
+from notes_mcp.features._embed import MOST_NOTES, Draft
+from notes_mcp.features._gather import Scene, add_days, add_notes, newest, note_of, read_or_remark, say_incomplete
 from notes_mcp.features._spec import Argument, Spec
 
-if TYPE_CHECKING:
-    from notes_mcp.notes.answers import Document, IndexState
-    from notes_mcp.notes.library import Library
-    from notes_mcp.notes.records import Note
-
-_PAGE = 50
-_MOST_LOOKED_AT = 1000
-_MOST_TASK_NOTES = 300
-_NAMED_FOR = 8
 _LANGUAGE = "Answer in the language the notes are written in."
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What a prompt is made from; `room` is how many characters of notes it may embed."""
-
-    library: "Library"
-    today: date
-    room: int
-    report: Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +25,7 @@ class BuiltIn:
 
 async def summarize_note(scene: Scene, values: Mapping[str, str]) -> Draft:
     """One note, whole or as much as fits."""
-    note = await _note(scene, values["path"])
+    note = await note_of(scene, values["path"])
     return Draft(
         f"Summary of {note.path}",
         f"Summarize the note {note.path}. Say in one sentence what it is about, then give its main points and any "
@@ -64,7 +42,7 @@ async def daily_review(scene: Scene, values: Mapping[str, str]) -> Draft:
         f"Review my day, {day:%A} {day.isoformat()}, from the notes of that day. Tell me what I did and decided, "
         f"which tasks are still open, and what deserves a next step tomorrow. {_LANGUAGE}",
     )
-    await _days(scene, draft, day, day)
+    await add_days(scene, draft, day, day)
     return draft
 
 
@@ -78,7 +56,7 @@ async def weekly_review(scene: Scene, values: Mapping[str, str]) -> Draft:
         f"threads that ran through it, what was finished, what is still open, and three things for next week. "
         f"{_LANGUAGE}",
     )
-    await _days(scene, draft, first, last)
+    await add_days(scene, draft, first, last)
     return draft
 
 
@@ -86,7 +64,7 @@ async def find_connections(scene: Scene, values: Mapping[str, str]) -> Draft:
     """A note, and those that mention it, that it links to, that share a tag or its words."""
     from notes_mcp.features._related import related
 
-    note = await _note(scene, values["path"])
+    note = await note_of(scene, values["path"])
     found, state = await related(scene.library, note)
     reasons = "\n".join(f"- {path}: {', '.join(why)}" for path, why in found)
     draft = Draft(
@@ -96,8 +74,8 @@ async def find_connections(scene: Scene, values: Mapping[str, str]) -> Draft:
         f"chance. {_LANGUAGE}\n\n" + (f"Candidates:\n{reasons}" if found else "No candidates were found."),
         [note],
     )
-    await _read(scene, draft, (path for path, _ in found))
-    _say_incomplete(draft, state)
+    await add_notes(scene, draft, (path for path, _ in found))
+    say_incomplete(draft, state)
     return draft
 
 
@@ -120,20 +98,20 @@ async def summarize_topic(scene: Scene, values: Mapping[str, str]) -> Draft:
     if not page.hits:
         near = f" The nearest words are {', '.join(page.did_you_mean)}." if page.did_you_mean else ""
         draft.remarks.append(f"No note matches.{near}")
-    await _read(scene, draft, (hit.note.path for hit in page.hits))
-    _say_incomplete(draft, page.state)
+    await add_notes(scene, draft, (hit.note.path for hit in page.hits))
+    say_incomplete(draft, page.state)
     return draft
 
 
 async def extract_tasks(scene: Scene, values: Mapping[str, str]) -> Draft:
     """Every open task of a folder with its place, and the notes that hold them."""
     folder = values.get("folder", "").strip().strip("/") or None
-    notes, total, state = await _newest(scene, folder)
+    notes, total, state = await newest(scene, folder)
     where = f"in {folder}" if folder else "in my notes"
     draft = Draft(f"Open tasks {where}", "")
     tasks: list[str] = []
     for done, note in enumerate(notes, 1):
-        document = await _try_read(scene, draft, note.path)
+        document = await read_or_remark(scene, draft, note.path)
         found = [] if document is None or document.scan is None else [t for t in document.scan.tasks if not t.done]
         if document is not None and found:
             draft.documents.append(document)
@@ -151,78 +129,8 @@ async def extract_tasks(scene: Scene, values: Mapping[str, str]) -> Draft:
         draft.remarks.append(
             f"Only the {len(notes)} newest of {total} notes were looked at; name a folder to see others."
         )
-    _say_incomplete(draft, state)
+    say_incomplete(draft, state)
     return draft
-
-
-async def _note(scene: Scene, ref: str) -> "Document":
-    document = await scene.library.read(ref, scan=True)
-    if document.text is None:
-        raise InvalidRequestError(f"{document.path} is an attachment, not a note; name a note.")
-    return document
-
-
-async def _days(scene: Scene, draft: Draft, first: date, last: date) -> None:
-    """Puts the daily notes from first to last, and the notes last changed then, into the draft."""
-    daily: list[str] = []
-    missing: list[str] = []
-    for back in range((last - first).days + 1):
-        path = await scene.library.daily_path(first + timedelta(back))
-        try:
-            draft.documents.append(await scene.library.read(path, scan=True))
-            daily.append(draft.documents[-1].path)
-        except NoteError:
-            missing.append(path)
-    if missing:
-        draft.remarks.append(f"No daily note: {listing(missing)}.")
-    changed: list[str] = []
-    after: str | None = None
-    looked_at = 0
-    while looked_at < _MOST_LOOKED_AT:
-        page = await scene.library.recent(_PAGE, after)
-        looked_at += len(page.notes)
-        dates = [(note.path, _dates.local_day(note.modified_ns)) for note in page.notes]
-        changed += [path for path, day in dates if day is not None and first <= day <= last]
-        after = page.next_cursor
-        if after is None or (dates and (dates[-1][1] or date.min) < first):
-            break
-    else:
-        draft.remarks.append(f"Only the {looked_at} newest notes were looked at for changes.")
-    await _read(scene, draft, (path for path in changed if path not in daily))
-    _say_incomplete(draft, page.state)
-
-
-async def _newest(scene: Scene, folder: str | None) -> tuple[list["Note"], int, "IndexState"]:
-    notes: list[Note] = []
-    after: str | None = None
-    while True:
-        page = await scene.library.list_notes(folder=folder, sort="modified", limit=_PAGE, cursor=after)
-        notes += page.notes
-        after = page.next_cursor
-        if after is None or len(notes) >= _MOST_TASK_NOTES:
-            return notes, page.total, page.state
-
-
-async def _read(scene: Scene, draft: Draft, paths: Iterable[str]) -> None:
-    """Reads the notes into the draft, as many as can be embedded; names the others."""
-    left: list[str] = []
-    for path in paths:
-        if len(draft.documents) >= MOST_NOTES:
-            left.append(path)
-            continue
-        document = await _try_read(scene, draft, path)
-        if document is not None and document.text is not None:
-            draft.documents.append(document)
-    if left:
-        draft.remarks.append(f"Left out for want of room: {listing(left)}.")
-
-
-async def _try_read(scene: Scene, draft: Draft, path: str) -> "Document | None":
-    try:
-        return await scene.library.read(path, scan=True)
-    except NoteError as error:
-        draft.remarks.append(f"{path} could not be read: {error}")
-        return None
 
 
 def _fitting(lines: list[str], room: int) -> list[str]:
@@ -231,13 +139,6 @@ def _fitting(lines: list[str], room: int) -> list[str]:
         if room < 0:
             return lines[:count]
     return lines
-
-
-def _say_incomplete(draft: Draft, state: "IndexState") -> None:
-    if not state.complete:
-        draft.remarks.append(
-            f"The index is still being built ({state.indexed} of {state.total} notes so far): there may be more."
-        )
 
 
 _PATH = "Note path, such as Projects/Plan.md; the extension may be left out"

@@ -52,37 +52,40 @@ class OwnPrompt:
 
 
 def own_prompt(name: str, document: "Document") -> OwnPrompt:
-    """The prompt that the note (read with `scan=True`) makes under `name`."""
+    """The prompt that the note makes under `name`."""
     from notes_mcp.notes import properties
 
-    raw, start = b"" if document.text is None else document.text.utf8, 0
-    head: Mapping[str, Any] = {}
-    problem: str | None = None
-    if document.scan is not None and document.scan.front_matter is not None:
-        begin, end = document.scan.front_matter
-        start = document.scan.body_start
-        front = properties.parse(raw[begin:end].decode("utf-8", "replace"))
-        head, problem = front.values, front.error
-    text = raw[start:].decode("utf-8", "replace").strip("\r\n")
-    problems = [f"its front matter could not be read: {problem}"] if problem else []
+    front = properties.of(document.text) if document.text is not None else properties.Properties()
+    problems = [front.error] if front.error else []
+    text = _body(document)
     try:
-        arguments = [] if problem else list(_arguments(head.get("arguments")))
+        arguments = list(_arguments(front.values.get("arguments")))
     except ValueError as error:
         arguments = []
         problems.append(str(error))
     if problems:
         arguments = [Argument(found, _about(found)) for found in dict.fromkeys(_placeholders(text))]
-    description = _line(head.get("description")) or f"A prompt of your own, from {document.path}"
+    description = _line(front.values.get("description")) or f"A prompt of your own, from {document.path}"
     if problems:
-        description = f"{description} (please mend {document.path}: {'; '.join(problems)})"
+        description = f"{description}. Please mend {document.path}: {' '.join(problems)}"
     unique = {argument.name: argument for argument in arguments[:_MOST_ARGUMENTS]}
-    title = _line(head.get("title")) or name
+    title = _line(front.values.get("title")) or name
     return OwnPrompt(Spec(name, title, description, tuple(unique.values())), text)
 
 
 def unreadable(name: str, path: str, reason: str) -> OwnPrompt:
     """What is listed for a prompt note that cannot be read just now."""
     return OwnPrompt(Spec(name, name, f"{path} cannot be read just now: {reason}"), "")
+
+
+def _body(document: "Document") -> str:
+    from notes_mcp.notes.markdown import front_matter
+
+    if document.text is None:
+        return ""
+    utf8 = document.text.utf8
+    span = front_matter(utf8)
+    return utf8[span[1] if span else 0 :].decode("utf-8", "replace").strip("\r\n")
 
 
 def _placeholders(text: str) -> Iterator[str]:
@@ -98,12 +101,14 @@ def _arguments(written: Any) -> Iterator[Argument]:
     if isinstance(written, Mapping):
         written = [{**_details(value), "name": name} for name, value in written.items()]
     if not isinstance(written, list | None):
-        raise ValueError("`arguments` must be a list of names, or of `name`, `description` and `required`")
+        raise ValueError(
+            "`arguments` must be a list of names, or of objects with `name`, `description` and `required`."
+        )
     for item in written or ():
         details = item if isinstance(item, Mapping) else {"name": item}
         name = _line(details.get("name"))
         if not name or len(name) > 100 or set(name) & set("{}"):
-            raise ValueError("each of `arguments` needs a `name` of at most 100 characters without braces")
+            raise ValueError("each of `arguments` needs a `name` of at most 100 characters without braces.")
         kind = _line(details.get("type")).lower() or name.lower()
         yield Argument(
             name,

@@ -77,6 +77,8 @@ class Announcer:
             self._deadline = loop.time() + self._quiet_s * _PATIENCE
         self._waiting.update(dict.fromkeys(lists))
         if self._timer is not None:
+            if loop.time() >= self._deadline:
+                return  # the timer is due; setting it anew could put it off once more, and for ever
             self._timer.cancel()
         self._timer = loop.call_at(min(loop.time() + self._quiet_s, self._deadline), self._flush)
 
@@ -87,6 +89,7 @@ class Announcer:
         self._waiting.clear()
 
     def _flush(self) -> None:
+        self._timer = None
         waiting, self._waiting = self._waiting, {}
         for event in waiting:
             self._publish(event)

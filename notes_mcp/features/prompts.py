@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from notes_mcp.errors import InvalidParams, NoteError, NotFoundError
 from notes_mcp.events import Handler, Report
 from notes_mcp.features import _params
-from notes_mcp.features._builtin import BUILT_IN, Scene
+from notes_mcp.features._builtin import BUILT_IN
 from notes_mcp.features._embed import messages
+from notes_mcp.features._gather import Scene
 from notes_mcp.features._own import OwnPrompt, own_prompt, unreadable
 from notes_mcp.features._spec import Spec
 from notes_mcp.features.changes import PROMPTS_FOLDER
@@ -85,7 +86,7 @@ class Prompts:
         path, prompt = path_and_prompt
         try:
             # From the file as it is now: the index may be a moment behind an edit.
-            prompt = own_prompt(prompt.spec.name, await self._library.read(path, scan=True))
+            prompt = own_prompt(prompt.spec.name, await self._library.read(path))
         except NoteError as error:
             raise _params.refusal(error) from None
         text = prompt.fill(prompt.spec.check(given))
@@ -114,7 +115,7 @@ class Prompts:
 
     async def _parse(self, name: str, path: str) -> OwnPrompt:
         try:
-            return own_prompt(name, await self._library.read(path, scan=True))
+            return own_prompt(name, await self._library.read(path))
         except NoteError as error:
             return unreadable(name, path, str(error))
 

@@ -6,6 +6,7 @@ nothing but the library; what changes on disk goes out through `changes`, not th
 
 import base64
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -150,7 +151,7 @@ def _priority(note: "Note", now_ns: int) -> float:
     if "Templates" in note.path.split("/")[:-1]:
         return 0.1
     age_days = max(0, now_ns - note.modified_ns) / _DAY_NS
-    return round(0.1 + 0.8 * 0.5 ** (age_days / _HALF_LIFE_DAYS), 2)
+    return round(0.1 + 0.8 * math.exp2(-age_days / _HALF_LIFE_DAYS), 2)
 
 
 def _utc(time_ns: int) -> str | None:

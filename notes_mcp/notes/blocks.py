@@ -14,7 +14,7 @@ from notes_mcp.notes.walk import RawBlock
 Mark = tuple[str, int, int]
 """The id without "^", and the span of the mark with it."""
 
-_MARK = re.compile(rb"(?<![^\s])\^([A-Za-z0-9-]+)(?=[ \t]*(?:[\r\n]|\Z))")
+_MARK = re.compile(rb"\^(?<![^\s]\^)([A-Za-z0-9-]+)(?=[ \t]*(?:[\r\n]|\Z))")
 
 
 def block_marks(source: bytes, body_start: int, text: Sequence[Span]) -> list[Mark]:

@@ -5,11 +5,9 @@ raises, whatever the bytes are: what cannot be read is left out, and `valid_text
 """
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
 from notes_mcp.notes import plain, properties
-from notes_mcp.notes.markdown import front_matter_text, scan
-from notes_mcp.notes.properties import Properties
+from notes_mcp.notes.markdown import scan
 from notes_mcp.notes.records import Facts, LinkFact
 from notes_mcp.notes.spans import Link, MarkdownScan
 from notes_mcp.notes.targets import as_text
@@ -25,15 +23,16 @@ def extract(path: str, data: bytes) -> Facts:
     `tags` are those of the properties, then those of the text.
     """
     text = Text.decode(data)
-    name = PurePosixPath(path)
-    if name.suffix.lower() not in _MARKDOWN:
-        return _plain(name, text)
+    stem, extension = _name(path)
+    if extension not in _MARKDOWN:
+        title, headings = plain.outline(extension, text.text)
+        return Facts(title or stem, (), (), headings, (), (), text.text, text.valid)
     found = scan(text.utf8)
-    said = _properties(text.utf8)
+    said = properties.of(text)
     body = as_text(text.utf8[found.body_start :]) if found.body_start else text.text
     first = next((heading.text for heading in found.headings if heading.level == 1 and heading.text), "")
     return Facts(
-        title=said.title or first or name.stem,
+        title=said.title or first or stem,
         aliases=said.aliases,
         tags=_first_spellings((*said.tags, *(tag.name for tag in found.tags))),
         headings=tuple(heading.text for heading in found.headings if heading.text),
@@ -44,14 +43,11 @@ def extract(path: str, data: bytes) -> Facts:
     )
 
 
-def _plain(name: PurePosixPath, text: Text) -> Facts:
-    title, headings = plain.outline(name.suffix.lower(), text.text)
-    return Facts(title or name.stem, (), (), headings, (), (), text.text, text.valid)
-
-
-def _properties(utf8: bytes) -> Properties:
-    span = front_matter_text(utf8)
-    return properties.parse(as_text(utf8[span[0] : span[1]])) if span else Properties()
+def _name(path: str) -> tuple[str, str]:
+    """A path's file name without extension, and the extension in lower case with its dot."""
+    name = path.rpartition("/")[2]
+    stem, _, extension = name.rpartition(".")
+    return (stem, f".{extension.lower()}") if stem else (name, "")
 
 
 def _counted(found: MarkdownScan) -> Iterable[Link]:

@@ -8,14 +8,14 @@ only links in front matter values are seen. Linear in the size of the text. Pure
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from notes_mcp.notes import comments as obsidian_comments
 from notes_mcp.notes import tags as obsidian_tags
-from notes_mcp.notes import targets
 from notes_mcp.notes.blocks import block_marks, named_blocks
 from notes_mcp.notes.spans import Block, Heading, Link, LinkKind, MarkdownScan, Tag, Task
 from notes_mcp.notes.tags import Span, is_tag
-from notes_mcp.notes.targets import UNKNOWN, Target, as_text
+from notes_mcp.notes.targets import UNKNOWN, Target, as_text, definition, in_properties, inline, label, wiki
 from notes_mcp.notes.walk import RawLink, Walk, definitions
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "Tag",
     "Task",
     "front_matter",
-    "front_matter_text",
     "is_tag",
     "scan",
 ]
@@ -37,6 +36,7 @@ _LONE_CR = re.compile(rb"\r(?!\n)")
 _LINE_END = re.compile(rb"[\r\n]|\Z")
 _BLOCK_MARK = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9-]+\s*\Z")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_Placed: TypeAlias = tuple[int, int, LinkKind, Target, str]  # start, minus end: an outer link before those in it
 _COMMENT_ROUNDS = 2  # a comment may hold half a fence, which hid others from the first pass
 
 
@@ -44,7 +44,8 @@ def scan(utf8: bytes) -> MarkdownScan:
     """All that is in a note's text, front matter included. Never raises; spans as `notes.spans` says."""
     properties = front_matter(utf8)
     base = properties[1] if properties else 0
-    source, found = utf8, Walk(_decoded(utf8, base), base)
+    with_blocks = utf8.find(b"^", base) >= 0
+    source, found = utf8, Walk(_decoded(utf8, base), base, with_blocks)
     hidden: list[Span] = []
     for _ in range(_COMMENT_ROUNDS if utf8.find(b"%%", base) >= 0 else 0):
         spans = obsidian_comments.comments(source, base, found.text)
@@ -52,7 +53,7 @@ def scan(utf8: bytes) -> MarkdownScan:
             break
         hidden += spans
         source = obsidian_comments.blanked(source, spans)
-        found = Walk(_decoded(source, base), base)
+        found = Walk(_decoded(source, base), base, with_blocks)
     return MarkdownScan(
         front_matter=properties,
         body_start=base,
@@ -74,13 +75,6 @@ def front_matter(utf8: bytes) -> Span | None:
     opening = _OPENING_FENCE.match(utf8)
     closing = _CLOSING_FENCE.search(utf8, opening.end()) if opening else None
     return (0, closing.end()) if closing else None
-
-
-def front_matter_text(utf8: bytes) -> Span | None:
-    """The span between the fences of the front matter, the line end before the closing one included."""
-    opening = _OPENING_FENCE.match(utf8)
-    closing = _CLOSING_FENCE.search(utf8, opening.end()) if opening else None
-    return (opening.end(), closing.start()) if opening and closing else None
 
 
 class _Lines:
@@ -138,46 +132,44 @@ def _headings(source: bytes, found: Walk) -> Iterator[Heading]:
         yield Heading(level, text, raw, lines.of(start), _line_start(source, start), end, raw_start, raw_end)
 
 
-def _links(source: bytes, masked: bytes, base: int, found: Walk) -> list[Link]:
-    links: list[Link] = []
+def _links(source: bytes, masked: bytes, base: int, found: Walk) -> Iterator[Link]:
+    links: list[_Placed] = []
     if base:
-        for start, end, target in targets.in_properties(source, 0, base):
-            links.append(_link("property", target, start, end))
+        links += [
+            (start, -end, "property", target, target.text) for start, end, target in in_properties(source, 0, base)
+        ]
     defined: dict[str, Target] = {}
     if b"]:" in masked:
-        for name, data in definitions(_decoded(masked, base)).items():
+        for key, data in definitions(_decoded(masked, base)).items():
             start, end = data["span"]["start"] + base, data["span"]["end"] + base
-            definition = targets.definition(source, start, end, data["dest"])
-            if definition is not None:
-                defined[targets.label(name)] = definition
-                links.append(_link("definition", definition, start, end))
+            target = definition(source, start, end, data["dest"])
+            if target is not None:
+                defined[label(key)] = target
+                links.append((start, -end, "definition", target, target.text))
     for raw in found.links:
-        link = _raw_link(source, raw, defined)
-        if link is not None:
-            links.append(link)
-    links.sort(key=lambda link: (link.start, -link.end))
+        placed = _placed(source, raw, defined)
+        if placed is not None:
+            links.append(placed)
+    links.sort()
     lines = _Lines(source)
-    return [link._replace(line=lines.of(link.start)) for link in links]
+    for start, minus_end, kind, (name, anchor, _, target_start, target_end, form), text in links:
+        yield Link(kind, name, anchor, text, lines.of(start), start, -minus_end, target_start, target_end, form)
 
 
-def _raw_link(source: bytes, raw: RawLink, defined: dict[str, Target]) -> Link | None:
-    if raw.type == "WikiLink":
-        target = targets.wiki(source, raw.start + raw.image, raw.end)
-        return _link("embed" if raw.image else "wiki", target, raw.start, raw.end) if target else None
-    text = as_text(source[raw.start + 1 + raw.image : raw.label_end])
-    if raw.type == "Inline":
-        target = targets.inline(source, raw.label_end, raw.end, raw.destination)
-        return _link("image" if raw.image else "markdown", target, raw.start, raw.end, text) if target else None
-    target = defined.get(targets.label(raw.id))
-    if target is None:  # an autolink, an e-mail address, or defined as a web address
-        return None
-    end = raw.end + 2 if raw.type == "Collapsed" and source[raw.end : raw.end + 2] == b"[]" else raw.end
-    return _link("reference", target, raw.start, end, text)
-
-
-def _link(kind: LinkKind, target: Target, start: int, end: int, text: str | None = None) -> Link:
-    text = target.text if text is None else text
-    return Link(kind, target.target, target.anchor, text, 0, start, end, target.start, target.end, target.form)
+def _placed(source: bytes, raw: RawLink, defined: dict[str, Target]) -> _Placed | None:
+    type_, image, destination, id_, start, end, label_end = raw
+    if type_ == "WikiLink":
+        target = wiki(source, start + image, end)
+        return (start, -end, "embed" if image else "wiki", target, target.text) if target else None
+    if type_ == "Inline":
+        target = inline(source, label_end, end, destination)
+        kind: LinkKind = "image" if image else "markdown"
+    else:
+        target = defined.get(label(id_))  # else an autolink, an e-mail address, or defined as a web address
+        kind = "reference"
+        if type_ == "Collapsed" and source[end : end + 2] == b"[]":
+            end += 2
+    return (start, -end, kind, target, as_text(source[start + 1 + image : label_end])) if target else None
 
 
 def _tags(source: bytes, base: int, found: Walk) -> Iterator[Tag]:

@@ -101,8 +101,12 @@ def _located(source: bytes, found: re.Match[bytes], group: int, destination: str
     hash_at = _ANCHOR.search(source, start, end) if mark else None
     if hash_at is not None:
         end = hash_at.start()
-    name, anchor = (unquote(part).replace(UNKNOWN, "\ufffd") for part in (name, anchor))
-    return Target(name, anchor, "", start, end, form)
+    return Target(_decoded(name), _decoded(anchor), "", start, end, form)
+
+
+def _decoded(part: str) -> str:
+    part = unquote(part) if "%" in part else part
+    return part.replace(UNKNOWN, "\ufffd") if UNKNOWN in part else part
 
 
 def _yaml_comment(line: bytes) -> int:

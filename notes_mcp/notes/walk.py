@@ -21,7 +21,8 @@ _PARSER = Markdown(
     | Options.ENABLE_WIKILINKS
 )
 _CONTAINERS = frozenset(("Item", "List", "BlockQuote", "FootnoteDefinition"))
-_BLOCKS = frozenset(("Paragraph", "Item", "Heading", "Table", "CodeBlock", "BlockQuote", "List", "HtmlBlock"))
+_PLACED = _CONTAINERS | {"Heading"}
+_BLOCKS = _PLACED | {"Paragraph", "Table", "CodeBlock", "HtmlBlock", "TableHead", "TableRow", "TableCell"}
 _MAX_LINK_NESTING = 4  # links in image labels in links …: deeper ones are not anyone's writing
 
 
@@ -58,11 +59,17 @@ class RawBlock(NamedTuple):
 
 
 class Walk:
-    """The harvest of one pass. `text` holds the prose spans: sorted, disjoint, outside of links."""
+    """The harvest of one pass. `text` holds the prose spans: sorted, disjoint, outside of links.
 
-    __slots__ = ("_base", "_depth", "_heading", "_links", "_open", "blocks", "headings", "items", "links", "text")
+    `blocks` is filled only if `with_blocks`: few notes have marks that name one.
+    """
 
-    def __init__(self, body: str, base: int) -> None:
+    __slots__ = (
+        *("_base", "_depth", "_heading", "_links", "_open", "_with_blocks"),
+        *("blocks", "headings", "items", "links", "text"),
+    )
+
+    def __init__(self, body: str, base: int, with_blocks: bool = True) -> None:
         self.headings: list[RawHeading] = []
         self.links: list[RawLink] = []
         self.text: list[Span] = []
@@ -73,40 +80,45 @@ class Walk:
         self._open = 0  # how many of them are containers
         self._links: list[list[Any]] = []  # open ones: [data, image, start, label_end]
         self._heading: list[Any] | None = None  # the open one: [level, start, end, inner_start, inner_end, pieces]
-        self._run(body)
+        self._with_blocks = with_blocks
+        self._run(body, _BLOCKS if with_blocks else _PLACED)
 
-    def _run(self, body: str) -> None:
-        base = self._base
+    def _run(self, body: str, blocks: frozenset[str]) -> None:
+        base, text, links = self._base, self.text, self._links
         code = False
         for event, span in _PARSER.events_with_range(body, merge_text=True):
-            start, end = span["start"] + base, span["end"] + base
             if isinstance(event, str):
-                self._inline(" ", start, end)
+                if self._heading is not None or links:
+                    self._inline(" ", span["start"] + base, span["end"] + base)
                 continue
             kind: str
             value: Any
-            kind, value = next(iter(event.items()))
+            ((kind, value),) = event.items()
             if kind == "Text":
                 if code:
                     continue
-                if not self._links:
-                    self.text.append((start, end))
-                self._inline(value, start, end)
+                start, end = span["start"] + base, span["end"] + base
+                if not links:
+                    text.append((start, end))
+                if links or self._heading is not None:
+                    self._inline(value, start, end)
             elif kind == "Start":
-                if isinstance(value, str):
-                    self._enter(value, None, start, end)
-                else:
-                    name, data = next(iter(value.items()))
-                    code = name == "CodeBlock"
-                    self._enter(name, data, start, end)
+                (name,) = (value,) if isinstance(value, str) else value
+                code = name == "CodeBlock"
+                if name in blocks:
+                    self._open_block(name, value, span["start"] + base, span["end"] + base)
+                elif name not in _BLOCKS:
+                    self._open_inline(name, value, span["start"] + base, span["end"] + base)
             elif kind == "End":
-                name = value if isinstance(value, str) else next(iter(value))
+                (name,) = (value,) if isinstance(value, str) else value
                 code = code and name != "CodeBlock"
-                self._leave(name, start, end)
-            elif kind == "Code" or kind.endswith("Math"):
-                self._inline(value, start, end)
-            else:
-                self._inline("", start, end)
+                if name in blocks:
+                    self._close_block(name)
+                elif name not in _BLOCKS:
+                    self._close_inline(name, span["start"] + base, span["end"] + base)
+            elif links or self._heading is not None:
+                plain = kind == "Code" or kind.endswith("Math")
+                self._inline(value if plain else "", span["start"] + base, span["end"] + base)
 
     def _inline(self, plain: str, start: int, end: int) -> None:
         if self._links:
@@ -118,48 +130,45 @@ class Walk:
             heading[4] = end
             heading[5].append(plain)
 
-    def _enter(self, name: str, data: Any, start: int, end: int) -> None:
-        if name in _BLOCKS:
+    def _open_block(self, name: str, value: Any, start: int, end: int) -> None:
+        if self._with_blocks:
             self.blocks.append(RawBlock(name, start, end, self._depth))
-            self._depth += 1
-            if name in _CONTAINERS:
-                self._open += 1
-                if name == "Item":
-                    self.items.append(start)
-            elif name == "Heading" and not self._open:
-                self._heading = [int(data["level"][1]), start, end, -1, start, []]
-            return
-        if name == "FootnoteDefinition":
+        self._depth += 1
+        if name in _CONTAINERS:
             self._open += 1
-            return
-        self._inline("", start, end if name in ("Link", "Image") else start)
-        if name in ("Link", "Image"):
-            image = name == "Image"
-            self._links.append([data, image, start, start + 1 + image])
+            if name == "Item":
+                self.items.append(start)
+        elif name == "Heading" and not self._open:
+            self._heading = [int(value[name]["level"][1]), start, end, -1, start, []]
 
-    def _leave(self, name: str, start: int, end: int) -> None:
-        if name in _BLOCKS:
-            self._depth -= 1
-            if name in _CONTAINERS:
-                self._open -= 1
-            elif self._heading is not None:
-                level, heading_start, heading_end, inner_start, inner_end, pieces = self._heading
-                self._heading = None
-                if inner_start < 0:  # no words: the place after the marks
-                    inner_start = inner_end = heading_start + level
-                plain = "".join(pieces)
-                self.headings.append(RawHeading(level, heading_start, heading_end, inner_start, inner_end, plain))
-            return
-        if name == "FootnoteDefinition":
+    def _close_block(self, name: str) -> None:
+        self._depth -= 1
+        if name in _CONTAINERS:
             self._open -= 1
-            return
+        elif self._heading is not None:
+            level, start, end, inner_start, inner_end, pieces = self._heading
+            self._heading = None
+            if inner_start < 0:  # no words: the place after the marks
+                inner_start = inner_end = start + level
+            self.headings.append(RawHeading(level, start, end, inner_start, inner_end, "".join(pieces)))
+
+    def _open_inline(self, name: str, value: Any, start: int, end: int) -> None:
+        if name in ("Link", "Image"):
+            self._inline("", start, end)
+            image = name == "Image"
+            self._links.append([value[name], image, start, start + 1 + image])
+        elif self._links or self._heading is not None:
+            self._inline("", start, start)
+
+    def _close_inline(self, name: str, start: int, end: int) -> None:
         if name in ("Link", "Image"):
             data, image, link_start, label_end = self._links.pop()
             if len(self._links) < _MAX_LINK_NESTING:
                 kind = data["link_type"]
                 kind = kind if isinstance(kind, str) else "WikiLink"
                 self.links.append(RawLink(kind, image, data["dest_url"], data["id"], link_start, end, label_end))
-        self._inline("", start, end)
+        if self._links or self._heading is not None:
+            self._inline("", start, end)
 
 
 def definitions(body: str) -> Mapping[str, Any]:

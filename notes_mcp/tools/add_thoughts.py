@@ -1,0 +1,122 @@
+"""add_thoughts: a dated entry at the end of a section, made if missing; today's daily note by default.
+
+`added` is pure and runs in the writer's thread on the bytes as they are then. Bytes outside of the entry
+stay: the new lines go behind the last line of the section that has words in it.
+"""
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from notes_mcp.errors import InvalidRequestError, NotFoundError
+from notes_mcp.events import Report
+from notes_mcp.notes import markdown, sections
+from notes_mcp.notes.answers import Document
+from notes_mcp.notes.text import Text
+from notes_mcp.tools._answer import WriteResult, write_result
+from notes_mcp.tools._dates import stamp
+from notes_mcp.tools._tool import Arguments, tool
+
+if TYPE_CHECKING:
+    from notes_mcp.notes.library import Library
+
+_MARKS = re.compile(r"(#{1,6})\s+(.*)", re.DOTALL)
+_BLANKS = re.compile(rb"[ \t]*")
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_MARKDOWN = (".md", ".markdown")
+
+
+class Args(Arguments):
+    thoughts: str = Field(description="Markdown")
+    path: str | None = Field(None, description="Default: today's daily note, made if missing")
+    section: str = Field("Thoughts", description="Heading, made if missing")
+
+
+@tool(title="Add thoughts", read_only=False)
+async def add_thoughts(args: Args, library: "Library", report: Report) -> WriteResult:
+    """Add a dated entry at the end of a section of a note. Nothing else in the note changes."""
+    if not args.thoughts.strip():
+        raise InvalidRequestError("thoughts holds no words; nothing was written.")
+    now = datetime.now().astimezone()
+    entry = entry_of(args.thoughts, now)
+
+    def transform(document: Document) -> bytes:
+        return added(document, entry, args.section)
+
+    if args.path is None:
+        path = await library.daily_path(now.date())
+        written = await library.edit(path, transform, tool="add_thoughts", create=b"")
+    else:
+        written = await library.edit(args.path, transform, tool="add_thoughts")
+    return write_result(written)
+
+
+def entry_of(thoughts: str, now: datetime) -> str:
+    """A list item that begins with date and time; further lines are indented, so that they belong to it."""
+    lines = _LINE_ENDS.split(thoughts.strip("\r\n").rstrip())
+    first = lines[0].strip() if len(lines) == 1 else lines[0].rstrip()
+    # A list, quote, fence or heading begins on a line of its own, or it would not be one.
+    if re.match(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~)", first) and len(lines) > 1:
+        first, lines = "", ["", *lines]
+    indented = [f"  {line}" if line.strip() else "" for line in lines[1:]]
+    return "\n".join([f"- {stamp(now, 'YYYY-MM-DD HH:mm')} {first}".rstrip(), *indented])
+
+
+def added(document: Document, entry: str, section: str) -> bytes:
+    """The note's bytes with `entry` at the end of `section`; the heading is made at the end if there is none.
+
+    Raises NotTextError, AmbiguousError, and NotFoundError for a block or a path of headings that is not there.
+    """
+    text = document.text
+    if text is None:
+        raise InvalidRequestError(f"{document.path} is not a note; thoughts go into notes only. Nothing was written.")
+    if not document.path.lower().endswith(_MARKDOWN):
+        return _append(text, 0, len(text.utf8), entry, gap=1)
+    scan = markdown.scan(text.utf8)
+    try:
+        found = sections.find(scan, text.utf8, section)
+    except NotFoundError:
+        if section.lstrip().startswith(("^", "#^")) or ">" in section:
+            raise
+        gap = 2 if text.utf8[scan.body_start :].strip() else 1
+        heading = _heading(section)
+        after = _append(text, 0, len(text.utf8), f"{heading}\n\n{entry}", gap)
+        _require_heading(after, heading, document.path)
+        return after
+    return _append(text, found.start, found.end, entry, gap=1 if _has_words(text, found) else 2)
+
+
+def _append(text: Text, start: int, end: int, new: str, gap: int) -> bytes:
+    """`new` behind the last line with words in `start:end`, `gap` line ends between; what ended that line, or
+    nothing at the end of the file, then ends the new one."""
+    words = text.utf8[start:end].rstrip(b" \t\r\n")
+    if not words:
+        return text.splice([(start, start, text.adapt(new + "\n"))])
+    blanks = _BLANKS.match(text.utf8, start + len(words), end)
+    at = blanks.end() if blanks else start + len(words)
+    return text.splice([(at, at, text.adapt("\n" * gap + new))])
+
+
+def _require_heading(after: bytes, heading: str, path: str) -> None:
+    """An unclosed fence or comment would swallow the heading, and each call would make another one."""
+    made = Text.decode(after)
+    lines = [found.raw for found in markdown.scan(made.utf8).headings[-1:]]
+    if lines != [heading.lstrip("#").strip()]:
+        raise InvalidRequestError(
+            f"{path} ends inside of code or a comment that is never closed, so a heading there would not be one. "
+            "Close it first; nothing was written."
+        )
+
+
+def _has_words(text: Text, found: sections.Section) -> bool:
+    return bool(text.utf8[found.body_start : found.end].strip())
+
+
+def _heading(section: str) -> str:
+    marks = _MARKS.match(section.strip())
+    words = " ".join((marks[2] if marks else section.lstrip("#")).split())
+    if not words:
+        raise InvalidRequestError("section needs words: it becomes a heading.")
+    return f"{marks[1] if marks else '##'} {words}"

@@ -112,7 +112,11 @@ class Modern:
         return error
 
     def close(self) -> None:
-        """Ends every stream, open or about to be; each sends what it still has, then its result."""
+        """Ends every stream, open or about to be; each sends what it still has, then its result.
+
+        The result is the graceful end (basic/patterns/subscriptions). A `notifications/cancelled` of ours would
+        make it an abrupt one before the result, and name a request that is over after it.
+        """
         self._closed = True
         for stream in self._streams:
             stream.end()

@@ -108,7 +108,7 @@ class Desk:
         self.blocked = 0
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._grew = asyncio.Event()
-        self._asked: dict[Any, tuple[str, str]] = {}
+        self.asked: dict[Any, tuple[str, str]] = {}
         self._revision = "2025-11-25"
         self.peer = Peer(self._incoming(), self._outgoing, settings)
         self.session = Session(SERVER, handlers, self.watched, hub, self.peer.notify, settings)
@@ -137,7 +137,7 @@ class Desk:
             revision = MODERN if SUBSCRIPTION_ID in params.get("_meta", {}) else self._revision
             methods.parse_server_notification(frame["method"], revision, params)
             return
-        method, revision = self._asked[frame["id"]]
+        method, revision = self.asked[frame["id"]]
         if method == "initialize":
             revision = self._revision = frame["result"]["protocolVersion"]
         methods.validate_server_result(method, revision, frame["result"])
@@ -149,7 +149,7 @@ class Desk:
         for each in message if isinstance(message, list) else [message]:
             if "id" in each:
                 modern = "io.modelcontextprotocol/protocolVersion" in json.dumps(each)
-                self._asked[each["id"]] = each["method"], MODERN if modern else self._revision
+                self.asked[each["id"]] = each["method"], MODERN if modern else self._revision
         self._lines.put_nowait(json.dumps(message).encode())
 
     def call(self, request_id: Any, method: str, **params: Any) -> None:
@@ -220,7 +220,7 @@ class Desk:
 
     async def quiet(self) -> None:
         """Returns when everything that was under way has happened: a ping is answered after it."""
-        self._asked["quiet"] = "ping", self._revision
+        self.asked["quiet"] = "ping", self._revision
         before = len(self.frames)
         self._lines.put_nowait(b'{"jsonrpc":"2.0","id":"quiet","method":"ping"}')
         await self.until(lambda _: any(frame.get("id") == "quiet" for frame in self.frames[before:]))

@@ -1,6 +1,6 @@
 """Changes of the folder -> the protocol's events, and the quiet time before a list counts as changed.
 
-`library.on_change(Announcer(…))`: each `ResourceUpdated` goes out at once, `ResourcesChanged` and
+`resources` gives an `Announcer` to `library.on_change`: each `ResourceUpdated` goes out at once, `ResourcesChanged` and
 `PromptsChanged` once things have been quiet for a while. Owns one timer of the loop; does no I/O.
 """
 
@@ -61,6 +61,7 @@ class Announcer:
         self._waiting: dict[Event, None] = {}
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
 
     def __call__(self, changes: Sequence["Change"], complete: bool) -> None:
         """Publish the updates, put the lists off."""
@@ -70,7 +71,7 @@ class Announcer:
                 self._publish(event)
             else:
                 lists.append(event)
-        if not lists:
+        if not lists or self._closed:
             return
         loop = asyncio.get_running_loop()
         if not self._waiting:
@@ -83,7 +84,8 @@ class Announcer:
         self._timer = loop.call_at(min(loop.time() + self._quiet_s, self._deadline), self._flush)
 
     def close(self) -> None:
-        """Stop the timer; what still waits is dropped, for nobody is left to hear it."""
+        """Stop for good; what still waits is dropped, for nobody is left to hear it."""
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         self._waiting.clear()

@@ -15,7 +15,6 @@ from notes_mcp.events import Handler, Report
 from notes_mcp.features import _dates, _params
 from notes_mcp.features._spec import Completes, Spec
 from notes_mcp.notes.uris import TEMPLATE
-from notes_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from notes_mcp.features.prompts import Prompts
@@ -29,11 +28,8 @@ _DAILY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)", re.ASCII)
 class Completion:
     """`methods` for the protocol's table."""
 
-    def __init__(
-        self, library: "Library", settings: Settings, prompts: "Prompts", today: Callable[[], date] = date.today
-    ) -> None:
+    def __init__(self, library: "Library", prompts: "Prompts", today: Callable[[], date] = date.today) -> None:
         self._library = library
-        self._settings = settings
         self._prompts = prompts
         self._today = today
         self.methods: dict[str, Handler] = {"completion/complete": self.complete}

@@ -18,7 +18,6 @@ from notes_mcp.features._own import OwnPrompt, own_prompt, unreadable
 from notes_mcp.features._spec import Spec
 from notes_mcp.features.changes import PROMPTS_FOLDER
 from notes_mcp.notes import cursor
-from notes_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from notes_mcp.notes.library import Library
@@ -32,9 +31,9 @@ _PAGE = 50
 class Prompts:
     """`methods` for the protocol's table; `spec` for completion."""
 
-    def __init__(self, library: "Library", settings: Settings, today: Callable[[], date] = date.today) -> None:
+    def __init__(self, library: "Library", today: Callable[[], date] = date.today) -> None:
         self._library = library
-        self._settings = settings
+        self._settings = library.settings
         self._today = today
         self._parsed: dict[str, tuple[str, OwnPrompt]] = {}  # path -> etag, prompt; only what is in the folder now
         self.methods: dict[str, Handler] = {"prompts/list": self.page, "prompts/get": self.get}

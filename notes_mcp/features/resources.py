@@ -1,7 +1,7 @@
 """Notes as MCP resources: list, templates and read (server/resources of both revisions, same shapes).
 
 Owns what a resource looks like and which JSON-RPC error a note that cannot be read becomes. Touches
-nothing but the library; what changes on disk goes out through `changes`, not through here.
+nothing but the library; what changes there goes through `changes` to `publish`.
 """
 
 import base64
@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from notes_mcp.errors import (
     AmbiguousError,
@@ -27,8 +29,9 @@ from notes_mcp.errors import (
     TooLargeError,
     UnreadableError,
 )
-from notes_mcp.events import Handler, Report
+from notes_mcp.events import Event, Handler, Report
 from notes_mcp.features import _params
+from notes_mcp.features.changes import Announcer
 from notes_mcp.notes.uris import TEMPLATE, mime_type
 from notes_mcp.settings import Settings
 
@@ -52,17 +55,40 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
 
 
 class Resources:
-    """`methods` for the protocol's table; `accept` for its subscriptions (`protocol.values.Watched`)."""
+    """`methods` for the protocol's table; `accept` for its subscriptions (`protocol.values.Watched`).
 
-    def __init__(self, library: "Library", settings: Settings, now_ns: Callable[[], int] = time.time_ns) -> None:
+    `publish` hears, on the loop, what changed in the library; `run` keeps the lists' quiet time.
+    """
+
+    def __init__(
+        self,
+        library: "Library",
+        settings: Settings,
+        publish: Callable[[Event], None],
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
         self._library = library
         self._settings = settings
         self._now_ns = now_ns
+        self._announcer = Announcer(
+            library.uri,
+            publish,
+            quiet_ms=settings.list_changed_ms,
+            several_folders=len(settings.folders) > 1,
+        )
+        library.on_change(self._announcer)
         self.methods: dict[str, Handler] = {
             "resources/list": self.page,
             "resources/templates/list": self.templates,
             "resources/read": self.read,
         }
+
+    async def run(self) -> None:
+        """Waits until it is cancelled; then no list change is announced any more."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self._announcer.close()
 
     async def accept(self, uris: Sequence[str]) -> dict[str, str]:
         """The client's URIs that can be ours -> their canonical form, once any later change will be seen."""

@@ -1,6 +1,6 @@
 """A library of notes in a dict, as far as resources, prompts and completion call it. No disk, no threads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from notes_mcp.notes import cursor as cursors
 from notes_mcp.notes import markdown
 from notes_mcp.notes.answers import Document, FolderInfo, Hit, IndexState, Info, NotePage, SearchPage
 from notes_mcp.notes.facts import extract
-from notes_mcp.notes.records import Note
+from notes_mcp.notes.records import Change, Note
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.notes.uris import NOTE_TYPES, mime_type, parse, to_uri
 from notes_mcp.settings import Settings
@@ -29,6 +29,7 @@ class NotesInADict:
         self.broken: dict[str, NoteError] = {}
         self.reads: list[str] = []
         self.complete = True
+        self.listeners: list[Callable[[Sequence[Change], bool], None]] = []
 
     def note(self, path: str) -> Note:
         data = self.files[path]
@@ -118,6 +119,9 @@ class NotesInADict:
     async def info(self) -> Info:
         folders = tuple(FolderInfo(Path(path).name, 1, 0, False, "off") for path in self.settings.folders)
         return Info(folders, (), (), (), self.state())
+
+    def on_change(self, listener: Callable[[Sequence[Change], bool], None]) -> None:
+        self.listeners.append(listener)
 
     def uri(self, path: str) -> str:
         return to_uri(path)

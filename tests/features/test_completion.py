@@ -15,8 +15,8 @@ TEMPLATE = {"type": "ref/resource", "uri": "notes:///{+path}"}
 
 
 def completion_of(library: NotesInADict) -> Completion:
-    prompts = Prompts(library, library.settings, today=lambda: TODAY)
-    return Completion(library, library.settings, prompts, today=lambda: TODAY)
+    prompts = Prompts(library, today=lambda: TODAY)
+    return Completion(library, prompts, today=lambda: TODAY)
 
 
 async def complete(library: NotesInADict, ref, name, value, **more):

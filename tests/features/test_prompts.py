@@ -29,7 +29,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_notes"
 
 
 def prompts_of(library: NotesInADict) -> Prompts:
-    return Prompts(library, library.settings, today=lambda: TODAY)
+    return Prompts(library, today=lambda: TODAY)
 
 
 async def listed(library: NotesInADict) -> dict[str, dict]:

@@ -1,6 +1,8 @@
 """Notes as resources: list, templates, read, and the errors of server/resources."""
 
+import asyncio
 import base64
+import contextlib
 import json
 
 import mcp_types
@@ -22,13 +24,15 @@ from notes_mcp.errors import (
     TooLargeError,
     UnreadableError,
 )
+from notes_mcp.events import ResourcesChanged, ResourceUpdated
 from notes_mcp.features.resources import Resources
+from notes_mcp.notes.records import Change
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 
 
 def resources_of(library: NotesInADict) -> Resources:
-    return Resources(library, library.settings, now_ns=lambda: NOON)
+    return Resources(library, library.settings, [].append, now_ns=lambda: NOON)
 
 
 async def page(library: NotesInADict, **params):
@@ -224,3 +228,19 @@ async def test_what_can_be_subscribed_to_is_the_librarys_word():
         "notes:///a.md": "notes:///a.md",
         "file:///notes/b.md": "notes:///b.md",
     }
+
+
+async def test_what_the_library_tells_of_is_published_until_the_run_ends():
+    library = NotesInADict({}, list_changed_ms=1)
+    heard: asyncio.Queue[object] = asyncio.Queue()
+    resources = Resources(library, library.settings, heard.put_nowait)
+    running = asyncio.create_task(resources.run())
+    (tell,) = library.listeners
+    tell([Change(1, "created", "a.md", "note")], True)
+    assert await asyncio.wait_for(heard.get(), 20) == ResourceUpdated("notes:///a.md")
+    assert await asyncio.wait_for(heard.get(), 20) == ResourcesChanged()
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+    tell([Change(2, "deleted", "a.md", "note")], True)
+    assert heard.get_nowait() == ResourceUpdated("notes:///a.md")

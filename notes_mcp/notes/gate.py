@@ -8,14 +8,11 @@ as it came and after links are resolved with the path as it is. Data: a client's
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from notes_mcp.errors import ForbiddenError, InvalidRequestError
+from notes_mcp.notes.ignore import Pattern, Patterns, compile_pattern, is_blank
 from notes_mcp.notes.records import FileKind
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 NOTE_EXTENSIONS = (".md", ".markdown", ".txt", ".org", ".rst")
 IGNORE_FILE = ".notesignore"
@@ -133,28 +130,20 @@ class Policy:
 
     def __init__(self, patterns: Sequence[str] = (), *, fold_case: bool = False) -> None:
         self._fold_case = fold_case
-        self._spec: GitIgnoreSpec | None = None
+        usable: list[Pattern] = []
         rejected: list[str] = []
-        if lines := [line for line in patterns if line.strip() and not line.startswith("#")]:
-            self._spec = self._compile(lines, rejected)
-        self.rejected: tuple[str, ...] = tuple(rejected)
-
-    def _compile(self, lines: Iterable[str], rejected: list[str]) -> "GitIgnoreSpec":
-        from pathspec import GitIgnoreSpec  # 60 ms; most folders have no patterns
-
-        usable: list[str] = []
-        for line in lines:
-            folded = self._folded(line)
+        for line in patterns:
+            if is_blank(line):
+                continue
             try:
-                GitIgnoreSpec.from_lines([folded])
+                usable.append(compile_pattern(self._folded(line)))
             except ValueError:
                 rejected.append(line)
-            else:
-                usable.append(folded)
-        return GitIgnoreSpec.from_lines(usable)
+        self._patterns = Patterns(usable) if usable else None
+        self.rejected: tuple[str, ...] = tuple(rejected)
 
     def _folded(self, text: str) -> str:
-        composed = unicodedata.normalize("NFC", text)
+        composed = text if text.isascii() else unicodedata.normalize("NFC", text)
         return composed.casefold() if self._fold_case else composed
 
     def shows(self, path: str, name: str, is_dir: bool) -> bool:
@@ -166,9 +155,9 @@ class Policy:
                 return False
         elif _TEMP_NAME.fullmatch(name):
             return False
-        if self._spec is None:
+        if self._patterns is None:
             return True
-        return not self._spec.match_file(self._folded(path + "/" if is_dir else path))
+        return not self._patterns.ignores(self._folded(path), self._folded(name), is_dir)
 
     def visible(self, path: str, is_dir: bool) -> bool:
         """Whether `path` ("/"-separated, relative) exists for clients. As in git, nothing inside an ignored

@@ -65,9 +65,9 @@ async def play(steps):
             hub.follow(models[number].stream, *rest)
             models[number].lists.add(*rest)
         elif step == "close":
-            await finish(hub, models.pop(number))
-    for model in models.values():
-        await finish(hub, model)
+            await finish(hub, models.pop(number), models.values())
+    while models:
+        await finish(hub, models.popitem()[1], models.values())
     assert hub.open(notify_none, room=LIMIT)
 
 
@@ -113,9 +113,12 @@ def expect(model, event):
         model.due.add((f"{kind}/list_changed", None))
 
 
-async def finish(hub, model):
+async def finish(hub, model, others):
     hub.close(model.stream)
-    hub.publish(ResourcesChanged())
+    for event in EVENTS:
+        hub.publish(event)
+        for other in others:
+            expect(other, event)
     await model.stream.deliver()
     assert len(model.told) == len(set(model.told))
     assert set(model.told) == model.due

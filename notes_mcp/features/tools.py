@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from notes_mcp.tools._tool import Tool
 
 
+_MAX_ERROR_CHARS = 4_000
+
+
 class Tools:
     """The tools of one library. `methods` holds the handlers of "tools/list" and "tools/call"."""
 
@@ -63,7 +66,7 @@ class Tools:
                 )
             return await tool.run(arguments, self._library, report)
         except NoteError as error:
-            return {"content": [{"type": "text", "text": explain(error)}], "isError": True}
+            return {"content": [{"type": "text", "text": _bounded(explain(error))}], "isError": True}
 
     def _find(self, name: Any) -> "Tool":
         if not isinstance(name, str):
@@ -86,6 +89,12 @@ def explain(error: NoteError) -> str:
         case StaleError(etag=etag) if etag is not None and etag not in sentence:
             return f"{sentence} Its etag is now {etag}."
     return sentence
+
+
+def _bounded(sentence: str) -> str:
+    """An error may quote what was sent, which may be endless: then its middle is left out."""
+    half = _MAX_ERROR_CHARS // 2
+    return sentence if len(sentence) <= 2 * half else f"{sentence[:half]} … {sentence[-half:]}"
 
 
 def _with_names(sentence: str, label: str, names: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ asked for again with fewer rows, so that its cursor goes on exactly where it sto
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from notes_mcp.notes.answers import IndexState, Written
 from notes_mcp.notes.records import Note
@@ -38,6 +38,7 @@ class NoteRow(Result):
 class WriteResult(Result):
     """The write result of the tools that change one note."""
 
+    unlisted: ClassVar[tuple[str, ...]] = ("bytes_before", "bytes_after")
     path: str
     etag: str
     previous_etag: str | None = None

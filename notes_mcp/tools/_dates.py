@@ -1,16 +1,17 @@
 """Times as people and models read and write them: ISO 8601, local time with its offset. Pure.
 
-Times inside the program are nanoseconds since the epoch. `stamp` follows the date tokens of moment.js,
-which Obsidian's templates use.
+Times inside the program are nanoseconds since the epoch. `stamp` takes the formats of Moment.js, as
+Obsidian's templates do.
 """
 
 import re
 from datetime import UTC, datetime
 
 from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes import daily
 
 _LATEST_S = 253_402_214_400  # 9999-12-31: what a damaged clock may put beyond that is shown as that
-_TOKENS = re.compile(r"\[[^\]]*\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|a|WW|W|ww|w|gggg|GGGG")
+_TIME_TOKENS = re.compile(r"\[[^\]]*\]|HH|H|hh|h|mm|m|ss|s|A|a")
 
 
 def iso(time_ns: int) -> str:
@@ -39,22 +40,10 @@ def parse_ns(text: str, argument: str) -> int:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000
 
 
-def stamp(moment: datetime, form: str) -> str:
-    """`moment` in a moment.js format such as `YYYY-MM-DD` or `dddd, D MMMM`; `[text]` stands for itself."""
-    iso_year, iso_week, _ = moment.isocalendar()
+def stamp(moment: datetime, pattern: str) -> str:
+    """`moment` in a Moment.js format such as `YYYY-MM-DD HH:mm`; `[text]` stands for itself."""
     hour12 = moment.hour % 12 or 12
     values = {
-        "YYYY": f"{moment.year:04}",
-        "YY": f"{moment.year % 100:02}",
-        "MMMM": moment.strftime("%B"),
-        "MMM": moment.strftime("%b"),
-        "MM": f"{moment.month:02}",
-        "M": str(moment.month),
-        "DDDD": f"{moment.timetuple().tm_yday:03}",
-        "DD": f"{moment.day:02}",
-        "D": str(moment.day),
-        "dddd": moment.strftime("%A"),
-        "ddd": moment.strftime("%a"),
         "HH": f"{moment.hour:02}",
         "H": str(moment.hour),
         "hh": f"{hour12:02}",
@@ -65,11 +54,7 @@ def stamp(moment: datetime, form: str) -> str:
         "s": str(moment.second),
         "A": "AM" if moment.hour < 12 else "PM",
         "a": "am" if moment.hour < 12 else "pm",
-        "WW": f"{iso_week:02}",
-        "W": str(iso_week),
-        "ww": f"{iso_week:02}",
-        "w": str(iso_week),
-        "gggg": f"{iso_year:04}",
-        "GGGG": f"{iso_year:04}",
     }
-    return _TOKENS.sub(lambda found: values.get(found[0], found[0][1:-1]), form)
+    # In brackets, or the "M" of "AM" would be taken for a month.
+    dated = _TIME_TOKENS.sub(lambda found: f"[{values[found[0]]}]" if found[0] in values else found[0], pattern)
+    return daily.moment(moment.date(), dated)

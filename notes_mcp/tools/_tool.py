@@ -36,11 +36,12 @@ class Arguments(BaseModel):
 class Result(BaseModel):
     """The base of every tool's Result: becomes `structuredContent`; fields that are None are left out.
 
-    The outputSchema lists the required fields and, to stay short, those optional ones that are in `listed`.
+    To stay short the outputSchema tells the types of the fields that are always there, without those in
+    `unlisted`, and of `next_cursor`; a validator lets the rest pass.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    listed: ClassVar[tuple[str, ...]] = ("next_cursor", "change_id")
+    unlisted: ClassVar[tuple[str, ...]] = ()
 
     def verbatim(self) -> Sequence[str]:
         """Texts of several lines that go out once more as they are, not JSON-escaped."""
@@ -139,6 +140,7 @@ def compact(value: Any) -> str:
 def _input_schema(model: type[Arguments]) -> dict[str, Any]:
     raw = model.model_json_schema()
     schema = _plain(raw, raw.get("$defs", {}))
+    schema["additionalProperties"] = False
     for name, part in schema["properties"].items():
         if "description" not in part:
             raise TypeError(f"{model.__module__}: argument {name} has no description")
@@ -149,16 +151,17 @@ def _output_schema(model: type[Result]) -> dict[str, Any]:
     """Top-level fields and their types only; a client that validates finds nothing to stumble over."""
     raw = model.model_json_schema(mode="serialization")
     full = _plain(raw, raw.get("$defs", {}))
-    required = [name for name, field in model.model_fields.items() if field.is_required()]
-    shown = [name for name in full["properties"] if name in required or name in model.listed]
-    fields = {name: _shallow(full["properties"][name]) for name in shown}
-    return {"type": "object", "properties": fields, **({"required": required} if required else {})}
+    shown = [name for name, field in model.model_fields.items() if field.is_required() or name == "next_cursor"]
+    return {
+        "type": "object",
+        "properties": {name: _shallow(full["properties"][name]) for name in shown if name not in model.unlisted},
+    }
 
 
 def _shallow(part: Mapping[str, Any]) -> dict[str, Any]:
-    short = {"type": part["type"]}
+    short: dict[str, Any] = {"type": part["type"]}
     if "items" in part:
-        short["items"] = {"type": part["items"]["type"]}
+        short["items"] = {}
     return short
 
 
@@ -172,7 +175,7 @@ def _plain(node: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
         plain.pop("default", None)  # an enum begins with its default, and nothing is the default of the rest
     if "properties" in node:
         plain["properties"] = {name: _plain(part, defs) for name, part in node["properties"].items()}
-        plain |= {key: node[key] for key in ("required", "additionalProperties") if key in node}
+        plain |= {"required": node["required"]} if "required" in node else {}
     if node["type"] == "array":
         plain["items"] = _plain(node["items"], defs)
     return plain

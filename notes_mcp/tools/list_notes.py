@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Args(Arguments):
-    folder: str | None = Field(None, description="List only below")
-    glob: str | None = Field(None, description="Such as **/2026-*.md")
+    folder: str | None = Field(None, description="Below this")
+    glob: str | None = Field(None, description="As **/2026-*.md")
     tag: str | None = Field(None, description="Has this tag")
-    recursive: bool = Field(True, description="With folders below")
+    recursive: bool = Field(True, description="Subfolders too")
     sort: Literal["path", "modified", "size"] = Field("path", description="Order")
     limit: int = Field(50, ge=1, le=200, description="Page size")
-    cursor: str | None = Field(None, description="Last next_cursor")
+    cursor: str | None = Field(None, description="next_cursor")
 
 
 class FolderRow(Result):
@@ -40,7 +40,7 @@ class Listing(Result):
 
 @tool(title="List notes", read_only=True, idempotent=True)
 async def list_notes(args: Args, library: "Library", report: Report) -> Listing:
-    """List notes page by page, and the folders directly below with how many notes each has."""
+    """List notes by page, and the folders below with their number of notes."""
     max_chars = library.settings.max_answer_chars
     tag = (args.tag or "").strip().lstrip("#") or None
 

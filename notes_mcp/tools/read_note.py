@@ -16,6 +16,7 @@ from notes_mcp.notes import markdown, sections
 from notes_mcp.notes.answers import Document
 from notes_mcp.notes.markdown import MarkdownScan
 from notes_mcp.notes.text import Text
+from notes_mcp.tools._answer import clip
 from notes_mcp.tools._dates import iso
 from notes_mcp.tools._tool import Arguments, Content, tool
 from notes_mcp.tools._window import Window, cut, place
@@ -37,8 +38,7 @@ class Args(Arguments):
 
 @tool(title="Read note", read_only=True, idempotent=True)
 async def read_note(args: Args, library: "Library", report: Report) -> Content:
-    """Read a note: path, etag and lines shown, then its text word for word. A long one comes in parts, each says how to
-    go on. Also pictures and sounds."""
+    """Read a note: path, etag and lines, then its text word for word, in parts if long. Also pictures and sounds."""
     document = await library.read(args.path, scan=True)
     text, scan = _text_of(document), document.scan
     if text is None:
@@ -67,7 +67,7 @@ def _part(args: Args, scan: MarkdownScan | None, document: Document, text: Text,
     elif args.section is not None:
         found = sections.find(_markdown_of(scan, document, "section"), text.utf8, args.section)
         span = (found.start, found.end)
-        facts.append(f"section: {args.section} (line {found.line})")
+        facts.append(f"section: {clip(found.heading)} (line {found.line})")
     start = place(text, span, args.start_line, args.start_char)
     window = cut(text, start, span[1], room)
     facts += _extent(window, text)
@@ -81,7 +81,7 @@ def _listed(args: Args, scan: MarkdownScan, text: Text, room: int, facts: list[s
         rows = [(heading.line, shown) for heading, shown in headings]
     else:
         rows = [(link.line, f"{link.line}: {_source(text, link.start, link.end)}") for link in scan.links]
-    rows = [row for row in rows if row[0] >= (args.start_line or 1)]
+    rows = [(line, clip(row, room)) for line, row in rows if line >= (args.start_line or 1)]
     shown = _fitting(rows, room)
     facts.append(f"{args.view}: {len(shown)} of {len(rows)}")
     if len(shown) < len(rows):

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 class Args(Arguments):
     query: str = Field(description='Words, "phrase", -not, pre*, tag:x, path:x, title:x, [prop:value]')
-    folder: str | None = Field(None, description="Look only below")
-    tags: list[str] = Field([], description="Has all of these")
+    folder: str | None = Field(None, description="Below this")
+    tags: list[str] = Field([], description="All of these")
     properties: dict[str, Any] = Field({}, description="Has these values")
-    modified_after: str | None = Field(None, description="ISO date or time")
-    mode: Literal["words", "exact", "regex"] = Field("words", description="How to read query")
+    modified_after: str | None = Field(None, description="ISO date")
+    mode: Literal["words", "exact", "regex"] = Field("words", description="Match")
     sort: Literal["relevance", "modified", "path"] = Field("relevance", description="Order")
     limit: int = Field(10, ge=1, le=50, description="Page size")
-    cursor: str | None = Field(None, description="Last next_cursor")
+    cursor: str | None = Field(None, description="next_cursor")
 
 
 class MatchRow(Result):
@@ -54,7 +54,7 @@ class Found(Result):
 
 @tool(title="Search notes", read_only=True, idempotent=True)
 async def search_notes(args: Args, library: "Library", report: Report) -> Found:
-    """Search notes in any language: ranked notes, each with its matching lines. relaxed: none has all words."""
+    """Search in any language: ranked notes with their matching lines. relaxed: no note has all words."""
     since = None if args.modified_after is None else parse_ns(args.modified_after, "modified_after")
     tags = tuple(tag.strip().lstrip("#") for tag in args.tags)
 

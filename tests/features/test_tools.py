@@ -139,6 +139,16 @@ async def test_thousands_of_candidates_are_cut() -> None:
     assert len(answer["content"][0]["text"]) < 1_000
 
 
+async def test_hazard_035_an_error_that_quotes_endless_text_is_cut() -> None:
+    answer = await tools(NotFoundError("There is no " + "x" * 100_000 + "; list the notes.")).call(
+        {"name": "delete_note", "arguments": {"path": "b"}}, no_report
+    )
+    text = answer["content"][0]["text"]
+    assert len(text) < 5_000
+    assert text.startswith("There is no x")
+    assert text.endswith("list the notes.")
+
+
 async def test_faults_of_ours_are_not_dressed_up_as_results() -> None:
     with pytest.raises(ZeroDivisionError):
         await tools(ZeroDivisionError()).call({"name": "delete_note", "arguments": {"path": "b"}}, no_report)

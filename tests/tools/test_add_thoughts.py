@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from library_fake import FakeLibrary
 
 from notes_mcp.errors import AmbiguousError, InvalidRequestError, NotFoundError, NotTextError
+from notes_mcp.notes.text import etag
 from notes_mcp.tools.add_thoughts import added, entry_of
 
 WHEN = datetime(2026, 7, 29, 14, 5)
@@ -127,6 +128,17 @@ async def test_the_daily_note_is_made_if_missing_and_used_again(call: Caller, li
 async def test_a_diff_stands_once_more_word_for_word(call: Caller) -> None:
     answer = await call("add_thoughts", thoughts="x", path="Home")
     assert answer["content"][1]["text"] == answer["structuredContent"]["diff"]
+
+
+@pytest.mark.parametrize("thoughts", ["\x00\x1b[0m", "\u2028\ufffe\uffff", "👩‍👩‍👧‍👦", "x" * 500_000, "---\n---", '"}'])
+async def test_hazard_029_a_write_that_happened_is_never_reported_as_failed(
+    call: Caller, library: FakeLibrary, thoughts: str
+) -> None:
+    before = library.files["Home.md"]
+    answer = await call("add_thoughts", thoughts=thoughts, path="Home")
+    assert answer["isError"] is False
+    assert library.files["Home.md"].startswith(before[:-1])
+    assert answer["structuredContent"]["etag"] == etag(library.files["Home.md"])
 
 
 async def test_a_named_note_must_be_there(call: Caller) -> None:

@@ -128,6 +128,13 @@ async def test_long_outlines_and_lists_of_links_go_on(call: Caller, library: Fak
     assert parts > 1
 
 
+async def test_a_monstrous_heading_does_not_burst_an_answer(call: Caller, library: FakeLibrary) -> None:
+    library.files["a.md"] = b"# " + b"h" * 100_000 + b"\ntext\n"
+    for arguments in ({"view": "outline"}, {"section": "h" * 100_000}):
+        answer = await call("read_note", path="a.md", **arguments)
+        assert sum(len(block["text"]) for block in answer["content"]) <= 20_000
+
+
 async def test_thousands_of_links_on_one_line_end(call: Caller, library: FakeLibrary) -> None:
     library.files["a.md"] = b"[[a]] " * 20_000 + b"\n[[last]]\n"
     whole, _ = await read_all(call, "a.md", view="links")

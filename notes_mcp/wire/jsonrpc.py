@@ -8,6 +8,7 @@ its LF. Nothing a client can send makes `feed` or `decode` raise.
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -194,9 +195,8 @@ def _decoder(repeated: list[_Repeated]) -> json.JSONDecoder:
         built = dict(pairs)
         if len(built) == len(pairs):
             return built
-        keys = [key for key, _ in pairs]
         marked = _Repeated(built)
-        marked.twice = frozenset(key for key in built if keys.count(key) > 1)
+        marked.twice = frozenset(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         repeated.append(marked)
         return marked
 

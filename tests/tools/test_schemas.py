@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
+import mcp_types
 import pytest
 from pydantic import Field
 
@@ -74,6 +75,12 @@ def test_schemas_are_valid_flat_and_described(name: str) -> None:
     if "outputSchema" in DEFINITIONS[name]:
         jsonschema.Draft202012Validator.check_schema(DEFINITIONS[name]["outputSchema"])
         assert DEFINITIONS[name]["outputSchema"]["type"] == "object"
+
+
+@every_tool
+def test_the_official_client_takes_the_definition_whole(name: str) -> None:
+    taken = mcp_types.Tool.model_validate(DEFINITIONS[name])
+    assert taken.model_dump(mode="json", by_alias=True, exclude_none=True) == DEFINITIONS[name]
 
 
 @every_tool

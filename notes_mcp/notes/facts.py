@@ -43,6 +43,11 @@ def extract(path: str, data: bytes) -> Facts:
     )
 
 
+def bare_facts(path: str) -> Facts:
+    """The facts of a note whose file is not read (too large, not downloaded, no permission): its name as title."""
+    return Facts(_name(path)[0], (), (), (), (), (), "", True)
+
+
 def _name(path: str) -> tuple[str, str]:
     """A path's file name without extension, and the extension in lower case with its dot."""
     name = path.rpartition("/")[2]

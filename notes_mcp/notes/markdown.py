@@ -197,6 +197,6 @@ def _blocks(source: bytes, base: int, found: Walk) -> list[Block]:
     at = {start: (_line_start(source, start), lines.of(start)) for start in sorted({home[0] for home in homes})}
     past = {end: _past_last_word(source, end) for end in {home[1] for home in homes}}
     return [
-        Block(name, at[start][1], at[start][0], max(past[end], mark_end), mark_start, mark_end)
+        Block(name, at[start][1], at[start][0], past[end], mark_start, mark_end)
         for (name, mark_start, mark_end), (start, end) in zip(marks, homes, strict=True)
     ]

@@ -16,8 +16,10 @@ from notes_mcp.notes.spans import Heading, MarkdownScan
 _LINE_NOTE = re.compile(r"\s*\(line (\d{1,9})\)\s*\Z")
 _MARKS = re.compile(r"(#{1,6})(?:\s+|(?=[^#\s])|\Z)")
 _CLOSING_MARKS = re.compile(r"(?:^|\s)#+\s*\Z")
-_NOT_WORDS = re.compile(r"[^\w\s]|_")
-_MAX_NEAREST = 5
+# What Obsidian leaves out of a heading when it links to it; `C#` and `x^2` keep theirs, or they would be C and x.
+_NOT_LINKED = re.compile(r"(?<!\w)[#^]|[:|\\]|\[\[|\]\]|%%")
+_AT_THE_END = " .,:;!?…。：！？"
+_MAX_COMPARED = 200  # characters of a name that are compared with others
 _MAX_SHOWN = 20
 
 
@@ -98,7 +100,8 @@ def _block(scan: MarkdownScan, name: str) -> Section:
             "Name the one you mean as shown here.",
             lines,
         )
-    nearest = _nearest(name, [f"^{block.id}" for block in scan.blocks])
+    marks = [f"^{block.id}" for block in scan.blocks]
+    nearest = _nearest(name, marks, marks)
     there = f"Nearest: {_listed(nearest)}." if nearest else "It has no block marks."
     raise NotFoundError(f"There is no block ^{_short(name)} in this note. {there}", nearest)
 
@@ -175,26 +178,27 @@ def _folded(text: str) -> str:
 
 
 def _loosely(text: str) -> str:
-    """The words alone: what is left of a heading in a link, where `#`, `|`, `^`, `:` and marks are dropped."""
-    return " ".join(_NOT_WORDS.sub(" ", unicodedata.normalize("NFC", text).casefold()).split())
+    """As a link or a quick hand writes it: without `#`, `|`, `^`, `:`, brackets and the mark at the end."""
+    return " ".join(_NOT_LINKED.sub(" ", _folded(text)).split()).rstrip(_AT_THE_END)
 
 
 _STEPS = (_exactly, _folded, _loosely)
 
 
 def _no_such(scan: MarkdownScan, name: str) -> tuple[str, list[str]]:
-    lines = outline(scan)
-    if not lines:
+    if not scan.headings:
         return f'There is no section "{_short(name)}": this note has no headings.', []
-    nearest = _nearest(name, lines)
+    nearest = _nearest(name, [heading.text for heading in scan.headings], outline(scan))
     return f'There is no section "{_short(name)}" in this note. Nearest: {_listed(nearest)}.', nearest
 
 
-def _nearest(name: str, choices: Sequence[str]) -> list[str]:
+def _nearest(name: str, texts: Sequence[str], shown: Sequence[str]) -> list[str]:
     from rapidfuzz import fuzz, process
 
-    found = process.extract(name, choices, scorer=fuzz.WRatio, processor=_loosely, limit=_MAX_NEAREST, score_cutoff=0)
-    return [choice for choice, _, _ in found]
+    found = process.extract(
+        name[:_MAX_COMPARED], texts, scorer=fuzz.WRatio, processor=lambda text: _loosely(text[:_MAX_COMPARED])
+    )
+    return [shown[at] for _, _, at in found]
 
 
 def _shown(heading: Heading) -> str:

@@ -77,7 +77,8 @@ class Task(NamedTuple):
 class Block(NamedTuple):
     """What `^id` names: the paragraph, list item, heading, table, … at `start:end` (whole lines).
 
-    `line` is where it starts; the mark with its "^" stands at `mark_start:mark_end`.
+    `line` is where it starts; the mark with its "^" stands at `mark_start:mark_end`, which is behind the
+    block if the mark has a line of its own.
     """
 
     id: str

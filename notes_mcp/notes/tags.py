@@ -17,7 +17,7 @@ Span = tuple[int, int]
 # First by bytes, with what is never in a tag left out; then by characters.
 _CANDIDATE = re.compile(rb"#([^\x00-\x20\x7f!-,.:-@\[-^`{-~]+)")
 _NEVER = re.compile(
-    "[\u0000-\u0020\u007f-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2e00-\u2e7f"
+    "[\u0000-,.:-@\\[-^`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2e00-\u2e7f"
     "\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\ufe10-\ufe1f\ufe30-\ufe6f"
     "\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\ufffd]"
 )

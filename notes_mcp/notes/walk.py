@@ -22,7 +22,8 @@ _PARSER = Markdown(
 )
 _CONTAINERS = frozenset(("Item", "List", "BlockQuote", "FootnoteDefinition"))
 _PLACED = _CONTAINERS | {"Heading"}
-_BLOCKS = _PLACED | {"Paragraph", "Table", "CodeBlock", "HtmlBlock", "TableHead", "TableRow", "TableCell"}
+_NAMED = _PLACED | {"Paragraph", "Table", "CodeBlock", "HtmlBlock"}
+_BLOCKS = _NAMED | {"TableHead", "TableRow", "TableCell"}
 _MAX_LINK_NESTING = 4  # links in image labels in links …: deeper ones are not anyone's writing
 
 
@@ -81,7 +82,7 @@ class Walk:
         self._links: list[list[Any]] = []  # open ones: [data, image, start, label_end]
         self._heading: list[Any] | None = None  # the open one: [level, start, end, inner_start, inner_end, pieces]
         self._with_blocks = with_blocks
-        self._run(body, _BLOCKS if with_blocks else _PLACED)
+        self._run(body, _NAMED if with_blocks else _PLACED)
 
     def _run(self, body: str, blocks: frozenset[str]) -> None:
         base, text, links = self._base, self.text, self._links

@@ -4,6 +4,7 @@ Nothing is opened here. A path as it came must be visible, and so must the one i
 links are resolved; everything `Vault` does starts with one of these questions. Raises NoteErrors only.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Sequence
@@ -44,7 +45,7 @@ class Door:
         self._ignore = tuple(ignore)
         if rejected := Policy(self._ignore).rejected:
             raise InvalidRequestError(f"Not a gitignore pattern: {rejected[0]!r}.")
-        self._policy_of: tuple[object, Policy] | None = None
+        self._policy_of: tuple[tuple[int, int, int] | None, Policy] | None = None
 
     @property
     def policy(self) -> Policy:
@@ -52,29 +53,23 @@ class Door:
         path = str(self.root / gate.IGNORE_FILE)
         try:
             info = os.stat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            version: object = None
-        except OSError as error:
-            raise UnreadableError(f"{gate.IGNORE_FILE} cannot be read, so what to hide is not known.") from error
-        else:
             version = (info.st_mtime_ns, info.st_size, info.st_ino) if stat.S_ISREG(info.st_mode) else None
-        if self._policy_of is None or self._policy_of[0] != version:
-            lines = list(self._ignore)
-            if version is not None:
-                try:
-                    lines += gate.read_patterns(Path(path).read_bytes())
-                except OSError as error:
-                    raise UnreadableError(
-                        f"{gate.IGNORE_FILE} cannot be read, so what to hide is not known."
-                    ) from error
-            self._policy_of = (version, Policy(lines, fold_case=not self.case_sensitive))
+            if self._policy_of is None or self._policy_of[0] != version:
+                lines = [] if version is None else gate.read_patterns(Path(path).read_bytes())
+                self._policy_of = (version, Policy([*self._ignore, *lines], fold_case=not self.case_sensitive))
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR) or os.path.islink(path):
+                raise UnreadableError(f"{gate.IGNORE_FILE} cannot be read, so what to hide is not known.") from error
+            if self._policy_of is None or self._policy_of[0] is not None:
+                self._policy_of = (None, Policy(self._ignore, fold_case=not self.case_sensitive))
         return self._policy_of[1]
 
     def _trace(self, path: str, *, exact: bool = False) -> Trace:
         """The one gate. The path as it came must be visible, and so must the one it turns out to be."""
         asked = gate.normalise(path)
         policy = self.policy
-        self._require_visible(policy, asked, False, path)
+        if not policy.visible(asked, True):
+            self._require_visible(policy, asked, False, path)
         trace = self._real.trace(asked, exact=exact)
         self._require_visible(policy, trace.path, not trace.missing and is_folder(trace.info), path)
         return trace

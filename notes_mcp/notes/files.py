@@ -141,11 +141,14 @@ def unmake_folders(root: str, parts: Sequence[str], count: int) -> None:
 
 
 @contextlib.contextmanager
-def write_temp(folder: Folder, data: bytes, like: str | None = None) -> Iterator[tuple[str, os.stat_result]]:
+def write_temp(
+    folder: Folder, data: bytes, like: str | None = None, like_in: Folder | None = None
+) -> Iterator[tuple[str, os.stat_result]]:
     """A hidden file with `data`, safely on disk, beside where it will go; removed unless it was renamed away.
 
-    Yields its name and its state. `like` names a file whose mode, owner and extended attributes it takes
-    over; without, a new file's usual mode. A kill at any instant leaves at most this hidden file.
+    Yields its name and its state. `like` names a file (in `like_in`, else in the same folder) whose mode,
+    owner and extended attributes it takes over; without, a new file's usual mode. A kill at any instant
+    leaves at most this hidden file.
     """
     name = f"{TEMP_PREFIX}{os.urandom(8).hex()}{TEMP_SUFFIX}"
     fd = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NOFOLLOW | _CLOEXEC, 0o600 if like else 0o666)
@@ -155,7 +158,7 @@ def write_temp(folder: Folder, data: bytes, like: str | None = None) -> Iterator
             while view:
                 view = view[os.write(fd, view) :]
             if like is not None:
-                _copy_traits(folder, like, fd)
+                _copy_traits(like_in or folder, like, fd)
             os.fsync(fd)
             info = os.fstat(fd)
         finally:
@@ -226,6 +229,21 @@ def rename_new(folder: Folder, name: str, to: Folder, new: str) -> None:
             _link_new(folder, name, to, new)
     to.sync()
     if to is not folder:
+        folder.sync()
+
+
+def carry_new(folder: Folder, name: str, to: Folder, new: str) -> None:
+    """`rename_new` that also takes a file to another disk: copied, safely there, then removed here."""
+    try:
+        rename_new(folder, name, to, new)
+    except OSError as error:
+        if error.errno != errno.EXDEV or not stat.S_ISREG(folder.stat(name).st_mode):
+            raise
+        with open(folder.open(name, READ), "rb") as source:
+            data = source.read()
+        with write_temp(to, data, like=name, like_in=folder) as (temp, _):
+            rename_new(to, temp, to, new)
+        folder.unlink(name)
         folder.sync()
 
 

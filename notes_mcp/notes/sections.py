@@ -126,7 +126,8 @@ def _matching(headings: Sequence[Heading], name: str, steps: Sequence[Callable[[
     for separator in ("", ">", "#"):
         if separator and separator not in name.strip("#"):
             continue
-        wanted = [_wanted(part) for part in (name.split(separator) if separator else [name])]
+        path = name.lstrip("#").split("#") if separator == "#" else name.split(separator) if separator else [name]
+        wanted = [_wanted(part) for part in path]
         if separator and not all(part.words for part in wanted):
             continue
         for strict in (True, False) if any(part.level for part in wanted) else (False,):

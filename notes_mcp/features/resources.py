@@ -32,7 +32,8 @@ from notes_mcp.errors import (
 from notes_mcp.events import Event, Handler, Report
 from notes_mcp.features import _params
 from notes_mcp.features.changes import Announcer
-from notes_mcp.notes.uris import TEMPLATE, mime_type
+from notes_mcp.notes.segment import key
+from notes_mcp.notes.uris import TEMPLATE, mime_type, parse
 from notes_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ class Resources:
         if canonical is None:
             raise NotFoundError(f"{uri[:200]} is not in the folders served here; resources/list names what is.")
         document = await self._library.read(canonical)
+        if _elsewhere(canonical, document.path):
+            raise NotFoundError(f"{uri[:200]} is not there. {document.path} is, in another folder.", [document.path])
         self._fit(document)
         body = (
             {"blob": base64.b64encode(document.data).decode("ascii")}
@@ -170,6 +173,15 @@ class Resources:
             "size": note.size,
             "annotations": annotations,
         }
+
+
+def _elsewhere(canonical: str, path: str) -> bool:
+    """Whether a note of the same name was found in another folder: an argument may mean it, a URI never does.
+
+    A note that was deleted or moved away must be gone for those who hold its URI.
+    """
+    parsed = parse(canonical)
+    return parsed is not None and key(path).endswith("/" + key(parsed[1]).strip("/"))
 
 
 def _priority(note: "Note", now_ns: int) -> float:

@@ -46,7 +46,8 @@ class NotesInADict:
         parsed = parse(ref)
         path = ref if parsed is None else parsed[1]
         for found in self.files:
-            if path in (found, found.rpartition(".")[0], found.rpartition("/")[2].rpartition(".")[0]):
+            bare = found.rpartition("/")[2]
+            if path in (found, found.rpartition(".")[0], bare, bare.rpartition(".")[0]):
                 return found
         raise NotFoundError(f'There is no "{path}".', [found for found in self.files if found[0] == path[:1]][:5])
 

@@ -175,6 +175,14 @@ async def test_what_is_not_there_is_resource_not_found_with_its_uri(uri):
     assert error.data == {"uri": uri}
 
 
+@pytest.mark.parametrize("uri", ["notes:///计划.md", "notes:///b/计划.md", "file:///notes/计划.md"])
+async def test_a_uri_never_stands_for_a_note_of_that_name_in_another_folder(uri):
+    library = NotesInADict({"a/b/计划.md": "another"})
+    error = await refused(library, uri)
+    assert type(error) is ResourceNotFound
+    assert error.data == {"uri": uri}
+
+
 @pytest.mark.parametrize("uri", ["notes:///%ff.md", "notes:///a%00.md"])
 async def test_a_uri_that_cannot_name_a_note_is_invalid_params(uri):
     error = await refused(NotesInADict({"a.md": ""}), uri)

@@ -1,4 +1,4 @@
-"""Times as people and models read and write them: ISO 8601, local time with its offset. Pure.
+"""Times as people and models read them: ISO 8601, local time with its offset. Pure.
 
 Times inside the program are nanoseconds since the epoch. `stamp` takes the formats of Moment.js, as
 Obsidian's templates do.
@@ -7,7 +7,6 @@ Obsidian's templates do.
 import re
 from datetime import UTC, datetime
 
-from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes import daily
 
 _LATEST_S = 253_402_214_400  # 9999-12-31: what a damaged clock may put beyond that is shown as that
@@ -21,23 +20,6 @@ def iso(time_ns: int) -> str:
         return datetime.fromtimestamp(seconds, UTC).astimezone().isoformat(timespec="seconds")
     except (OverflowError, ValueError, OSError):
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def parse_ns(text: str, argument: str) -> int:
-    """The instant an ISO date (its local midnight) or time (local unless it has an offset) names, in ns.
-
-    Raises InvalidRequestError.
-    """
-    try:
-        moment = datetime.fromisoformat(text.strip())
-        if moment.tzinfo is None:
-            moment = moment.astimezone()
-        delta = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    except (ValueError, OverflowError, OSError):
-        raise InvalidRequestError(
-            f"{argument} is not a date: {text[:60]!r}. Write 2026-07-29 or 2026-07-29T14:05 (local time)."
-        ) from None
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000
 
 
 def stamp(moment: datetime, pattern: str) -> str:

@@ -7,7 +7,7 @@ from pydantic import Field
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import Hit
 from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
-from notes_mcp.tools._dates import iso, parse_ns
+from notes_mcp.tools._dates import iso
 from notes_mcp.tools._places import folder_of
 from notes_mcp.tools._tool import Arguments, Result, tool
 
@@ -55,7 +55,6 @@ class Found(Result):
 @tool(title="Search notes", read_only=True, idempotent=True)
 async def search_notes(args: Args, library: "Library", report: Report) -> Found:
     """Search in any language: ranked notes with their matching lines. relaxed: no note has all words."""
-    since = None if args.modified_after is None else parse_ns(args.modified_after, "modified_after")
     tags = tuple(tag.strip().lstrip("#") for tag in args.tags)
 
     async def ask(limit: int) -> tuple[Found, int]:
@@ -64,7 +63,7 @@ async def search_notes(args: Args, library: "Library", report: Report) -> Found:
             folder=folder_of(args.folder),
             tags=tuple(tag for tag in tags if tag),
             properties=args.properties or None,
-            modified_after=since,
+            modified_after=args.modified_after or None,
             mode=args.mode,
             sort=args.sort,
             limit=limit,

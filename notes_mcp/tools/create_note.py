@@ -57,11 +57,12 @@ async def create_note(args: Args, library: "Library", report: Report) -> Created
         warnings.append(f"The note is named {path}")
     template = None if args.template is None else await _template(library, args.template, path)
     text = _text(args, template)
+    is_markdown = path.lower().endswith((".md", ".markdown"))
     if args.properties:
-        if not path.lower().endswith((".md", ".markdown")):
+        if not is_markdown:
             raise InvalidRequestError(f"Only Markdown notes have properties; {path} is none. Leave properties out.")
         text = _fields.with_properties(text, args.properties)
-    if problem := _fields.problem(text):
+    if is_markdown and (problem := _fields.problem(text)):
         warnings.append(problem)
     stem = stem_of(path)
     names, _ = await library.names("paths", re.sub(r"[-_]", " ", stem), 50)

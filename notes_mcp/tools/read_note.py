@@ -39,7 +39,8 @@ class Args(Arguments):
 @tool(title="Read note", read_only=True, idempotent=True)
 async def read_note(args: Args, library: "Library", report: Report) -> Content:
     """Read a note: path, etag and lines, then its text word for word, in parts if long. Also pictures and sounds."""
-    document = await library.read(args.path, scan=True)
+    # A scan of a long note takes its time, and its plain text needs none.
+    document = await library.read(args.path, scan=args.section is not None or args.view in ("outline", "links"))
     text, scan = _text_of(document), document.scan
     if text is None:
         return _attachment(document, library.settings.max_resource_bytes)
@@ -59,7 +60,7 @@ def _part(args: Args, scan: MarkdownScan | None, document: Document, text: Text,
     """The text of the note, of a section or of its front matter."""
     span = (0, len(text.utf8))
     if args.view == "properties":
-        front = _markdown_of(scan, document, "properties").front_matter
+        front = markdown.front_matter(text.utf8) if document.mime_type == "text/markdown" else None
         if front is None:
             facts.append("properties: none")
             return ""
@@ -75,12 +76,18 @@ def _part(args: Args, scan: MarkdownScan | None, document: Document, text: Text,
 
 
 def _listed(args: Args, scan: MarkdownScan, text: Text, room: int, facts: list[str]) -> str:
-    """The outline or the links, one a line, from `start_line` of the note on."""
+    """The outline or the links of the note or a section, one a line, from `start_line` of the note on."""
+    start, end = 0, len(text.utf8)
+    if args.section is not None:
+        found = sections.find(scan, text.utf8, args.section)
+        start, end = found.start, found.end
+        facts.append(f"section: {clip(found.heading)} (line {found.line})")
     if args.view == "outline":
         headings = zip(scan.headings, sections.outline(scan), strict=True)
-        rows = [(heading.line, shown) for heading, shown in headings]
+        rows = [(heading.line, shown) for heading, shown in headings if start <= heading.start < end]
     else:
-        rows = [(link.line, f"{link.line}: {_source(text, link.start, link.end)}") for link in scan.links]
+        links = [link for link in scan.links if start <= link.start < end]
+        rows = [(link.line, f"{link.line}: {_source(text, link.start, link.end)}") for link in links]
     rows = [(line, clip(row, room)) for line, row in rows if line >= (args.start_line or 1)]
     shown = _fitting(rows, room)
     facts.append(f"{args.view}: {len(shown)} of {len(rows)}")

@@ -119,6 +119,14 @@ async def test_links_are_shown_with_their_lines(call: Caller) -> None:
     assert answer["content"][1]["text"] == "3: [[Projects/Plan]]"
 
 
+async def test_outline_and_links_of_a_section_are_its_own(call: Caller, library: FakeLibrary) -> None:
+    library.files["a.md"] = b"# A\n[[x]]\n## B\n[[y]]\n# C\n[[z]]\n"
+    outline = await call("read_note", path="a.md", view="outline", section="A")
+    assert outline["content"][1]["text"] == "# A (line 1)\n## B (line 3)"
+    links = await call("read_note", path="a.md", view="links", section="B")
+    assert links["content"][1]["text"] == "4: [[y]]"
+
+
 @pytest.mark.parametrize("line", ["[[target]]\n", "# heading\n"])
 async def test_long_outlines_and_lists_of_links_go_on(call: Caller, library: FakeLibrary, line: str) -> None:
     library.files["a.md"] = line.encode() * 4_000

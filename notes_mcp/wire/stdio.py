@@ -95,6 +95,11 @@ class Stdio:
             self._reader.join()
             self._writer.stop()
 
+    @property
+    def queued(self) -> int:
+        """Bytes taken by `write` that are not with the operating system yet."""
+        return self._writer.queued
+
     async def lines(self) -> AsyncIterator[bytes | Oversized]:
         """Each line once, without its line end, until EOF or `broken`. While nobody iterates, nothing more is read."""
         while not self._over:
@@ -129,14 +134,13 @@ class Stdio:
             await self._next_progress()
 
     async def _flush_while_read(self) -> None:
-        left = self._writer.queued
-        while left and not self.broken.is_set():
-            with contextlib.suppress(TimeoutError):
+        while (left := self._writer.queued) and not self.broken.is_set():
+            try:
                 async with asyncio.timeout(self._flush_seconds):
-                    await self._next_progress()
-            if self._writer.queued >= left:
+                    while self._writer.queued == left:
+                        await self._next_progress()
+            except TimeoutError:
                 return
-            left = self._writer.queued
 
     async def _next_progress(self) -> None:
         self._written.clear()

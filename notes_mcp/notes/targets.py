@@ -8,7 +8,7 @@ to a file. Front matter has its own search, since its values are YAML and not Ma
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from notes_mcp.notes.spans import LinkForm
 
@@ -38,19 +38,17 @@ class Target(NamedTuple):
 
 def wiki(source: bytes, start: int, end: int) -> Target | None:
     """The target in `[[…]]` at `start:end`, a leading "!" not included. None for a web address or a line break."""
-    inside = source[start + 2 : end - 2]
-    name, bar, alias = inside.partition(b"|")
+    name, bar, alias = source[start + 2 : end - 2].partition(b"|")
     if bar and name.endswith(b"\\"):  # in a table the bar is escaped
         name = name[:-1]
     written, _, anchor = name.partition(b"#")
-    target = written.strip()
-    if b"\n" in name or b"\r" in name or not (target or anchor.strip()) or _WEB_WIKI.match(as_text(target)):
+    target, place = written.strip(), as_text(anchor.strip())
+    said = as_text(target)
+    if not (said or place) or b"\n" in name or b"\r" in name or (b":" in target and _WEB_WIKI.match(said)):
         return None
-    at = start + 2 + len(written) - len(written.lstrip())
-    if not target:
-        at = start + 2
-    text = as_text(alias if bar else name).strip()
-    return Target(as_text(target), as_text(anchor).strip(), text, at, at + len(target), "wiki")
+    at = start + 2 + (len(written) - len(written.lstrip()) if target else 0)
+    text = as_text(alias).strip() if bar else as_text(name).strip() if place else said
+    return Target(said, place, text, at, at + len(target), "wiki")
 
 
 def inline(source: bytes, label_end: int, end: int, destination: str) -> Target | None:
@@ -105,7 +103,7 @@ def _located(source: bytes, found: re.Match[bytes], group: int, destination: str
 
 
 def _decoded(part: str) -> str:
-    part = unquote(part) if "%" in part else part
+    part = as_text(unquote_to_bytes(part)) if "%" in part else part
     return part.replace(UNKNOWN, "\ufffd") if UNKNOWN in part else part
 
 

@@ -5,7 +5,7 @@ means (targets, tags, comments) is found by the siblings. Offsets are those of t
 though only the body from `base` on is parsed. Linear: each event is looked at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pyromark import Markdown, Options
@@ -23,7 +23,7 @@ _PARSER = Markdown(
 _CONTAINERS = frozenset(("Item", "List", "BlockQuote", "FootnoteDefinition"))
 _PLACED = _CONTAINERS | {"Heading"}
 _NAMED = _PLACED | {"Paragraph", "Table", "CodeBlock", "HtmlBlock"}
-_BLOCKS = _NAMED | {"TableHead", "TableRow", "TableCell"}
+_LINKS = frozenset(("Link", "Image"))
 _MAX_LINK_NESTING = 4  # links in image labels in links …: deeper ones are not anyone's writing
 
 
@@ -86,40 +86,40 @@ class Walk:
 
     def _run(self, body: str, blocks: frozenset[str]) -> None:
         base, text, links = self._base, self.text, self._links
+        events: Iterable[tuple[Any, Any]] = _PARSER.events_with_range(body, merge_text=True)
         code = False
-        for event, span in _PARSER.events_with_range(body, merge_text=True):
-            if isinstance(event, str):
-                if self._heading is not None or links:
-                    self._inline(" ", span["start"] + base, span["end"] + base)
-                continue
-            kind: str
-            value: Any
-            ((kind, value),) = event.items()
-            if kind == "Text":
+        for event, span in events:
+            # An event is a dict of one key or a bare string; "in" tells them apart faster than a look at the type.
+            if "Text" in event:
                 if code:
                     continue
                 start, end = span["start"] + base, span["end"] + base
                 if not links:
                     text.append((start, end))
                 if links or self._heading is not None:
-                    self._inline(value, start, end)
-            elif kind == "Start":
-                (name,) = (value,) if isinstance(value, str) else value
+                    self._inline(event["Text"], start, end)
+            elif "Start" in event:
+                value = event["Start"]
+                name = value if isinstance(value, str) else next(iter(value))
                 code = name == "CodeBlock"
                 if name in blocks:
                     self._open_block(name, value, span["start"] + base, span["end"] + base)
-                elif name not in _BLOCKS:
-                    self._open_inline(name, value, span["start"] + base, span["end"] + base)
-            elif kind == "End":
-                (name,) = (value,) if isinstance(value, str) else value
+                elif name in _LINKS:
+                    self._open_link(value[name], name == "Image", span["start"] + base, span["end"] + base)
+                elif links or self._heading is not None:
+                    self._inline("", span["start"] + base, span["start"] + base)
+            elif "End" in event:
+                value = event["End"]
+                name = value if isinstance(value, str) else next(iter(value))
                 code = code and name != "CodeBlock"
                 if name in blocks:
                     self._close_block(name)
-                elif name not in _BLOCKS:
-                    self._close_inline(name, span["start"] + base, span["end"] + base)
+                elif name in _LINKS:
+                    self._close_link(span["end"] + base)
+                elif links or self._heading is not None:
+                    self._inline("", span["start"] + base, span["end"] + base)
             elif links or self._heading is not None:
-                plain = kind == "Code" or kind.endswith("Math")
-                self._inline(value if plain else "", span["start"] + base, span["end"] + base)
+                self._inline(_plain(event), span["start"] + base, span["end"] + base)
 
     def _inline(self, plain: str, start: int, end: int) -> None:
         if self._links:
@@ -153,23 +153,25 @@ class Walk:
                 inner_start = inner_end = start + level
             self.headings.append(RawHeading(level, start, end, inner_start, inner_end, "".join(pieces)))
 
-    def _open_inline(self, name: str, value: Any, start: int, end: int) -> None:
-        if name in ("Link", "Image"):
-            self._inline("", start, end)
-            image = name == "Image"
-            self._links.append([value[name], image, start, start + 1 + image])
-        elif self._links or self._heading is not None:
-            self._inline("", start, start)
-
-    def _close_inline(self, name: str, start: int, end: int) -> None:
-        if name in ("Link", "Image"):
-            data, image, link_start, label_end = self._links.pop()
-            if len(self._links) < _MAX_LINK_NESTING:
-                kind = data["link_type"]
-                kind = kind if isinstance(kind, str) else "WikiLink"
-                self.links.append(RawLink(kind, image, data["dest_url"], data["id"], link_start, end, label_end))
+    def _open_link(self, data: Any, image: bool, start: int, end: int) -> None:
         if self._links or self._heading is not None:
             self._inline("", start, end)
+        self._links.append([data, image, start, start + 1 + image])
+
+    def _close_link(self, end: int) -> None:
+        data, image, start, label_end = self._links.pop()
+        if len(self._links) < _MAX_LINK_NESTING:
+            kind = data["link_type"]
+            kind = kind if isinstance(kind, str) else "WikiLink"
+            self.links.append(RawLink(kind, image, data["dest_url"], data["id"], start, end, label_end))
+
+
+def _plain(event: Any) -> str:
+    """What a reader sees of a code span, formula or line break in a heading; nothing of HTML and notes."""
+    if isinstance(event, str):
+        return " "
+    kind, value = next(iter(event.items()))
+    return str(value) if kind in ("Code", "InlineMath", "DisplayMath") else ""
 
 
 def definitions(body: str) -> Mapping[str, Any]:

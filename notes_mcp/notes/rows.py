@@ -1,0 +1,220 @@
+"""What the tables answer about files, folders, tags and links; search is in `searching`. Reads only.
+
+Every function takes a connection and gives plain values; nothing is kept between calls.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw  # noqa: TID251
+
+from notes_mcp.notes.filing import KINDS, inode_in
+from notes_mcp.notes.links import NOWHERE, Resolution, name_key, resolve, without_extension
+from notes_mcp.notes.records import Change, FileKind, Note
+from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, key_of, note_of, order_by, real_folder
+from notes_mcp.notes.segment import clean, key
+
+Stamp = tuple[int, int, int, str]
+_MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
+_LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of notes; `total` counts all pages, `after` is the key that the next page starts behind."""
+
+    notes: tuple[Note, ...]
+    total: int
+    after: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link as it is written in `source`, line 1-based, and where it leads."""
+
+    source: str
+    kind: str
+    target: str
+    anchor: str
+    text: str
+    line: int
+    resolution: Resolution = NOWHERE
+
+
+def known(db: apsw.Connection) -> dict[str, Stamp]:
+    """Path -> (size, modified_ns, inode, etag) of every file."""
+    rows = db.execute("SELECT path, size, modified_ns, inode, etag FROM files")
+    return {path: (size, modified_ns, inode_in(inode), etag) for path, size, modified_ns, inode, etag in rows}
+
+
+def count(db: apsw.Connection, kind: FileKind | None) -> int:
+    """How many files, or files of one kind."""
+    scope = Scope(None if kind is None else KINDS.index(kind))
+    return int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}").fetchall()[0][0])
+
+
+def get(db: apsw.Connection, path: str) -> Note | None:
+    """The file at exactly this path."""
+    rows = db.execute(f"SELECT {COLUMNS} FROM files f WHERE path=?", (clean(path),)).fetchall()
+    return note_of(rows[0]) if rows else None
+
+
+def below(db: apsw.Connection, folder: str) -> list[str]:
+    """Paths of all files in a folder and below it, sorted; "" is the root."""
+    scope = Scope(None)
+    scope.folder(clean(folder))
+    return [path for (path,) in db.execute(f"SELECT path FROM files f WHERE {scope.sql} ORDER BY path", scope.values)]
+
+
+def notes(db: apsw.Connection, scope: Scope, order: str, last: Sequence[Any] | None, limit: int) -> Page:
+    """The page of files in `scope` behind the key `last`."""
+    total = int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values).fetchall()[0][0])
+    if last is not None:
+        after(order, last, scope)
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM files f WHERE {scope.sql} ORDER BY {order_by(order)} LIMIT ?",
+        [*scope.values, limit + 1],
+    ).fetchall()
+    found = tuple(note_of(row) for row in rows[:limit])
+    return Page(found, total, key_of(order, found[-1]) if len(rows) > limit and found else None)
+
+
+def folders(db: apsw.Connection, folder: str, *, recursive: bool) -> list[tuple[str, int]]:
+    """Folders directly in `folder` (or all below it) with the number of notes in and below each, by path."""
+    real = real_folder(db, folder)
+    values = (real + "/", real + "0") if real else ("", "\U0010ffff")
+    rows = db.execute(
+        "SELECT folder, count(*) FROM files WHERE kind=0 AND folder>? AND folder<? GROUP BY folder", values
+    )
+    depth = real.count("/") + 1 if real else 0
+    totals: Counter[str] = Counter()
+    for path, number in rows:
+        parts = path.split("/")
+        for end in range(depth + 1, len(parts) + 1 if recursive else min(depth + 2, len(parts) + 1)):
+            totals["/".join(parts[:end])] += number
+    return sorted(totals.items())
+
+
+def tags(db: apsw.Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
+    """`(tag, notes)` of every tag in use that begins with `prefix`; the most used first.
+
+    A tag's number is that of the notes which `tag` as a filter finds: those with tags below it count.
+    """
+    start = clean(key(prefix.strip().lstrip("#")))
+    scope = Scope(0)
+    scope.folder(real_folder(db, folder))
+    source, values = "tags t", [start, start + "\U0010ffff"]
+    if not scope.open:
+        source = f"tags t JOIN files f ON f.id=t.file AND {scope.sql}"
+        values = [*scope.values, *values]
+    condition = "t.key>=? AND t.key<?"
+    rows = db.execute(
+        f"SELECT t.key, min(t.tag), count(*) FROM {source} WHERE {condition} GROUP BY t.key", values
+    ).fetchall()
+    found: list[tuple[str, str, int]] = list(rows)
+    names = [name for name, _, _ in found]
+    for at, (name, tag, _) in enumerate(found):
+        child = bisect_left(names, name + "/")
+        if child < len(names) and names[child].startswith(name + "/"):
+            nested = db.execute(
+                f"SELECT count(DISTINCT t.file) FROM {source} WHERE (t.key=? OR (t.key>? AND t.key<?))",
+                [*scope.values, name, name + "/", name + "0"] if not scope.open else [name, name + "/", name + "0"],
+            ).fetchall()[0][0]
+            found[at] = (name, tag, nested)
+    return [(tag, number) for _, tag, number in sorted(found, key=lambda row: (-row[2], row[0]))]
+
+
+def last_seq(db: apsw.Connection) -> int:
+    """The number of the newest line of the change log; lines to come are higher."""
+    return int(db.execute("SELECT seq FROM sqlite_sequence WHERE name='log'").fetchall()[0][0])
+
+
+def changes_since(db: apsw.Connection, seq: int) -> list[Change]:
+    """The lines of the change log after `seq`, in order."""
+    rows = db.execute("SELECT seq, kind, path, file_kind, old_path FROM log WHERE seq>? ORDER BY seq", (seq,))
+    return [Change(number, kind, path, KINDS[file_kind], old) for number, kind, path, file_kind, old in rows]
+
+
+class Files:
+    """The `links.Lookup` of one connection; remembers what it was asked while it lives (one call)."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._seen: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def by_path_key(self, path_key: str) -> Sequence[str]:
+        """Files whose folded path this is."""
+        return self._ask("SELECT path FROM files WHERE path_key=?", path_key)
+
+    def by_name_key(self, name: str) -> Sequence[str]:
+        """Files whose folded name without a note's extension this is."""
+        return self._ask("SELECT path FROM files WHERE name_key=?", name)
+
+    def by_alias_key(self, alias: str) -> Sequence[str]:
+        """Notes that have this alias."""
+        return self._ask("SELECT f.path FROM aliases a JOIN files f ON f.id=a.file WHERE a.key=?", alias)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """`(path, title)` of every file."""
+        yield from self._db.execute("SELECT path, title FROM files")
+
+    def _ask(self, sql: str, value: str) -> tuple[str, ...]:
+        found = self._seen.get((sql, value))
+        if found is None:
+            found = tuple(path for (path,) in self._db.execute(sql, (clean(value),)))
+            self._seen[sql, value] = found
+        return found
+
+
+def outgoing(db: apsw.Connection, path: str) -> list[LinkRow]:
+    """The links in the note at `path`, in order, each with where it leads."""
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
+        (clean(path),),
+    )
+    return list(_resolved(db, rows.fetchall()))
+
+
+def backlinks(db: apsw.Connection, path: str) -> list[LinkRow]:
+    """The links in other notes that lead to `path` (also by an alias of it), by source and line."""
+    wanted = {name_key(path), name_key(without_extension(path)), key(path.rpartition("/")[2])}
+    wanted.update(
+        alias for (alias,) in db.execute(
+            "SELECT a.key FROM aliases a JOIN files f ON f.id=a.file WHERE f.path=?", (clean(path),)
+        )
+    )  # fmt: skip
+    wanted.update([name_key(alias) for alias in wanted])
+    marks = ",".join("?" * len(wanted))
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE l.target_key IN ({marks})"
+        " AND s.path<>? ORDER BY s.path, l.position",
+        [*map(clean, sorted(wanted)), clean(path)],
+    )
+    return [link for link in _resolved(db, rows.fetchall()) if link.resolution.path == path]
+
+
+def all_links(db: apsw.Connection, folder: str = "") -> Iterator[LinkRow]:
+    """Every link of the notes in `folder`, by source and place, each with where it leads."""
+    scope = Scope(0)
+    scope.folder(real_folder(db, folder))
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM files f CROSS JOIN links l ON l.file=f.id JOIN files s ON s.id=f.id"
+        f" WHERE {scope.sql} ORDER BY f.path, l.position",
+        scope.values,
+    )
+    yield from _resolved(db, rows)
+
+
+def _resolved(db: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
+    files = Files(db)
+    seen: dict[tuple[str, str, bool], Resolution] = {}
+    for source, kind, target, anchor, text, line in rows:
+        markdown = kind in _MARKDOWN_KINDS
+        asked = (source.rpartition("/")[0], target, markdown)
+        resolution = seen.get(asked) if target else None
+        if resolution is None:
+            resolution = seen[asked] = resolve(target, source, files, markdown=markdown)
+        yield LinkRow(source, kind, target, anchor, text, line, resolution)

@@ -1,0 +1,187 @@
+"""Full-text search over the tables: query -> ranked, filtered pages, and words that are near. Reads only.
+
+One statement gives all matches with their score; only the page's rows are then read. Ranking is bm25
+over weighted columns (sqlite.org/fts5.html section 5.1.1). What matches is said here; where in the
+note it matches is for `snippets`, from the file as it is now.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw  # noqa: TID251
+
+from notes_mcp.notes.query import Query, Term, can_relax, excluded_fts, to_fts
+from notes_mcp.notes.records import Note
+from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, check_key, key_of, newness, note_of, order_by, rank
+from notes_mcp.notes.segment import is_unspaced
+from notes_mcp.notes.snippets import nearest_form
+from notes_mcp.notes.stem import stem
+
+# title, aliases, tags, headings, path, body
+WEIGHTS = "10.0, 8.0, 5.0, 4.0, 3.0, 1.0"
+CHUNK = 500
+MIN_LIKENESS = 0.84
+MIN_WORD_CHARS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A note that matches. `score` is positive, higher is better; 0.0 when nothing was ranked."""
+
+    note: Note
+    score: float
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of matches; `total` counts all pages. `relaxed`: no note has all the words, these have some."""
+
+    hits: tuple[Scored, ...]
+    total: int
+    relaxed: bool
+    after: Key | None
+
+
+def search(db: apsw.Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> Found:
+    """The page behind the key `last`. Without words to look for, `scope` alone decides, the newest first."""
+    if last is not None:
+        check_key(sort, last)
+    for wanted in query.filters:
+        scope.filter(wanted)
+    strict = to_fts(query)
+    if strict is None:
+        return _unranked(db, query, scope, sort, last, limit)
+    found = _matching(db, strict, scope, sort)
+    relaxed = not found and can_relax(query)
+    if relaxed:
+        found = _matching(db, to_fts(query, relaxed=True) or strict, scope, sort)
+    hits, more = _page(db, found, sort, last, limit)
+    return Found(hits, len(found), relaxed and bool(found), hits[-1].key if more and hits else None)
+
+
+def suggest(db: apsw.Connection, query: Query, read: Callable[[str], str | None], limit: int) -> tuple[str, ...]:
+    """Words of the index that resemble words of the query which no note has, as some note writes them.
+
+    `read(path)` gives a note's text, None if it cannot be read.
+    """
+    words = [token for term in query.terms() for token in _unknown(db, term)]
+    found: dict[str, None] = {}
+    for word in dict.fromkeys(words):
+        for term, path in _near(db, word, limit):
+            text = "\n".join((path, read(path) or ""))
+            found[nearest_form(text, term, word) or term] = None
+    return tuple(found)[:limit]
+
+
+def _matching(db: apsw.Connection, expression: str, scope: Scope, sort: str) -> list[tuple[Any, ...]]:
+    """`(id, score)` for relevance, else `(id, key…)`, of everything that matches."""
+    columns = {
+        "relevance": f"-bm25(words, {WEIGHTS})",
+        "path": "f.path",
+        "modified": "f.modified_ns, f.path",
+        "size": "f.size, f.path",
+    }[sort]
+    # CROSS JOIN: the full-text table leads, whatever the planner thinks of the conditions.
+    joined = "" if sort == "relevance" and scope.open else f" CROSS JOIN files f ON f.id=words.rowid AND {scope.sql}"
+    values = scope.values if joined else []
+    return db.execute(
+        f"SELECT words.rowid, {columns} FROM words{joined} WHERE words MATCH ?", [*values, expression]
+    ).fetchall()
+
+
+def _page(
+    db: apsw.Connection, found: list[tuple[Any, ...]], sort: str, last: Sequence[Any] | None, limit: int
+) -> tuple[tuple[Scored, ...], bool]:
+    """The hits behind `last`, and whether there are more."""
+    if sort == "relevance":
+        hits = _best(db, found, last, limit + 1)
+    else:
+        start = rank(sort, last) if last is not None else None
+        keyed = ((rank(sort, row[1:]), row[0]) for row in found)
+        chosen = heapq.nsmallest(limit + 1, (entry for entry in keyed if start is None or entry[0] > start))
+        notes = _notes(db, [number for _, number in chosen])
+        hits = [Scored(notes[n], 0.0, key_of(sort, notes[n])) for _, n in chosen if n in notes]
+    return tuple(hits[:limit]), len(hits) > limit
+
+
+def _best(db: apsw.Connection, found: list[tuple[Any, ...]], last: Sequence[Any] | None, most: int) -> list[Scored]:
+    """Equal scores are ordered by path, so the rows of all that tie with the last of the page are read."""
+    start = last[0] if last is not None else float("inf")
+    pool = [row for row in found if row[1] <= start]
+    ties = sum(1 for row in pool if row[1] == start)
+    best = heapq.nlargest(most + ties, (score for _, score in pool))
+    if not best:
+        return []
+    chosen = {number: score for number, score in pool if score >= best[-1]}
+    notes = _notes(db, list(chosen))
+    hits = [Scored(note, chosen[n], key_of("relevance", note, chosen[n])) for n, note in notes.items()]
+    hits.sort(key=lambda hit: rank("relevance", hit.key))
+    if last is not None:
+        behind = rank("relevance", last)
+        hits = [hit for hit in hits if rank("relevance", hit.key) > behind]
+    return hits[:most]
+
+
+def _notes(db: apsw.Connection, numbers: list[int]) -> dict[int, Note]:
+    notes: dict[int, Note] = {}
+    for at in range(0, len(numbers), CHUNK):
+        some = numbers[at : at + CHUNK]
+        marks = ",".join("?" * len(some))
+        for row in db.execute(f"SELECT {COLUMNS} FROM files f WHERE f.id IN ({marks})", some):
+            notes[row[0]] = note_of(row)
+    return notes
+
+
+def _unranked(
+    db: apsw.Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int
+) -> Found:
+    """Matches by filters and exclusions alone. A query whose words cannot be searched has none."""
+    if not query.wordless:
+        return Found((), 0, False, None)
+    excluded = excluded_fts(query)
+    if excluded:
+        scope.add("f.id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", excluded)
+    total = int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values).fetchall()[0][0])
+    if last is not None:
+        after(sort, last, scope)
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM files f WHERE {scope.sql} ORDER BY {order_by(sort)} LIMIT ?",
+        [*scope.values, limit + 1],
+    ).fetchall()
+    hits = tuple(Scored(note, 0.0, key_of(sort, note, newness(note))) for note in map(note_of, rows[:limit]))
+    return Found(hits, total, False, hits[-1].key if len(rows) > limit and hits else None)
+
+
+def _unknown(db: apsw.Connection, term: Term) -> list[str]:
+    words = (token for token in term.tokens if len(token) >= MIN_WORD_CHARS and not is_unspaced(token))
+    known = "SELECT 1 FROM vocabulary WHERE term=? LIMIT 1"
+    return [word for word in words if not db.execute(known, (stem(word),)).fetchall()]
+
+
+def _near(db: apsw.Connection, word: str, limit: int) -> list[tuple[str, str]]:
+    """`(stem, path of a note that has it)`, best first. A word is near only if its first or second letter agrees."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
+
+    terms: dict[str, int] = {}
+    for letter in dict.fromkeys(word[:2]):
+        rows = db.execute("SELECT term, doc FROM vocabulary WHERE term>=? AND term<?", (letter, chr(ord(letter) + 1)))
+        terms.update((term, notes) for term, notes in rows if abs(len(term) - len(word)) <= 3 and not term.isdigit())
+    best: dict[str, float] = {}
+    for asked in (word, stem(word)):
+        for term, score, _ in process.extract(
+            asked, list(terms), scorer=JaroWinkler.normalized_similarity, limit=20, score_cutoff=MIN_LIKENESS
+        ):
+            edits = DamerauLevenshtein.normalized_similarity(asked, term)
+            best[term] = max(best.get(term, 0.0), score + edits)
+    ranked = sorted(best, key=lambda term: (-best[term], -terms[term], term))[:limit]
+    found = []
+    for term in ranked:
+        rows = db.execute(
+            "SELECT f.path FROM places p JOIN files f ON f.id=p.doc WHERE p.term=? LIMIT 1", (term,)
+        ).fetchall()
+        found.extend((term, path) for (path,) in rows)
+    return found

@@ -23,6 +23,8 @@ from notes_mcp.notes.gate import Policy
 from notes_mcp.notes.realpath import RealPath, Trace, is_folder, probe_case
 from notes_mcp.notes.told import told
 
+_MAX_PATH_BYTES = 4_000  # PATH_MAX of Linux less a temp name; what is deeper could be made, but not opened by others
+
 
 class Door:
     """One folder of notes. `root` is its real path; `case_sensitive` whether its disk tells "A" from "a".
@@ -144,6 +146,8 @@ class Door:
             raise InvalidRequestError(f'"{"/".join(trace.real)}" is a file, not a folder.')
         for name in trace.missing:
             gate.check_new_name(name)
+        if trace.missing and len(os.fsencode(self._real.absolute(trace.real + trace.missing))) > _MAX_PATH_BYTES:
+            raise InvalidRequestError(f"The path is longer than {_MAX_PATH_BYTES:,} bytes; use fewer folders.")
         return trace
 
     def relative(self, absolute: str) -> str | None:

@@ -39,6 +39,7 @@ _STORAGE = {
 
 def error_for(error: OSError, path: str, *, writing: bool) -> NoteError:
     """The NoteError for `error`, which happened while reading or writing `path`."""
+    path = path if len(path) <= 300 else f"{path[:297]}…"
     code, verb = error.errno, "written" if writing else "read"
     nothing = " Nothing was changed." if writing else ""
     if getattr(error, "winerror", None) in _SHARING_VIOLATIONS or code in _BUSY:

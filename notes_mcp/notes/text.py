@@ -142,6 +142,14 @@ class Text:
         pattern = rb"(?:\r\n|\n(?<!\r\n)|\r(?!\n))".join(lines)
         return [match.span() for match in re.finditer(pattern, self.utf8)]
 
+    def require_valid(self) -> None:
+        """Raises NotTextError if the note is not valid in its encoding, so that no edit is even tried."""
+        if not self.valid:
+            raise NotTextError(
+                f"The note is not valid {self.encoding.upper()}, so editing it could destroy what it says. "
+                "Nothing was changed; convert the file to UTF-8 first."
+            )
+
     def splice(self, edits: Sequence[Edit]) -> bytes:
         """The file's bytes after replacing spans of `utf8`, in its own encoding, with its mark.
 
@@ -149,11 +157,7 @@ class Text:
         note is not valid in its encoding, InvalidRequestError if new text has half a surrogate pair,
         ValueError for spans that overlap, lie outside or cut a character (a fault of the caller).
         """
-        if not self.valid:
-            raise NotTextError(
-                f"The note is not valid {self.encoding.upper()}, so editing it could destroy what it says. "
-                "Nothing was changed; convert the file to UTF-8 first."
-            )
+        self.require_valid()
         pieces: list[bytes] = []
         done = 0
         for start, end, new in sorted(edits, key=lambda edit: (edit[0], edit[1])):

@@ -113,7 +113,8 @@ def test_what_is_said_is_found_where_it_stands_with_its_line_in_the_file():
     "front",
     [
         "a: [b\nc: d", "\ta: 1", "a: b: c", "a: 'x", 'a: "x', "a: \x07", "a: \ud800", "- a", "x", "[a]", "a: *b",
-        "a: @b", "a: 1\n...\nb: 2", "a: 1\n b: 2", "%YAML 9.9\n--- a", "a: " + "[" * 5000, "- " * 5000, "a: " + "x" * 300_000,
+        "a: @b", "a: 1\n...\nb: 2", "a: 1\n b: 2", "%YAML 9.9\n--- a", "a: " + "[" * 5000, "- " * 5000,
+        "a: " + "x" * 300_000,
     ],
 )  # fmt: skip
 def test_a_block_that_does_not_parse_says_so_and_says_nothing_else(front):

@@ -251,7 +251,7 @@ class Peer:
                 raise
             # Nobody cancelled this call: something it awaited was cancelled, which is a fault like any other.
             _log.exception("%s failed", request.method)
-        except Exception:
+        except (Exception, BaseExceptionGroup):
             _log.exception("%s failed", request.method)
         return self._frame(request.id, InternalError("internal error"))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ class Echo:
 
     async def ping(self, params):
         print("a stray print")
+        os.write(1, b"stray bytes\n")
         return params
 
     async def big(self, params):

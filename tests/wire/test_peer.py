@@ -106,6 +106,9 @@ class Talk:
     async def foreign_cancel(self, request):
         raise asyncio.CancelledError
 
+    async def group(self, request):
+        raise BaseExceptionGroup("several", [asyncio.CancelledError(), KeyError("secret")])
+
     async def big(self, request):
         return {"text": "x" * request.params["size"]}
 
@@ -225,7 +228,7 @@ class TestAnswers:
 
 
 class TestFaults:
-    @pytest.mark.parametrize("method", ["bug", "bug-in-admit", "foreign_cancel", "not_json"])
+    @pytest.mark.parametrize("method", ["bug", "bug-in-admit", "foreign_cancel", "group", "not_json"])
     async def test_an_unknown_exception_is_logged_and_tells_the_client_nothing(self, method, caplog):
         async with talking() as talk:
             talk.request(1, method)
@@ -523,6 +526,23 @@ class TestEnd:
         async with asyncio.timeout(DEADLINE):
             await serving
         assert talk.cancelled == [1]
+        assert talk.close_calls == 1
+
+    @pytest.mark.parametrize("batch", [False, True])
+    async def test_stop_ends_serving_while_writes_are_stuck(self, batch):
+        stuck = asyncio.Event()
+
+        async def write(line):
+            stuck.set()
+            await asyncio.Event().wait()
+
+        talk = Talk(replace(SETTINGS, drain_ms=100), write)
+        serving = asyncio.create_task(talk.peer.serve(talk))
+        talk.send([req(1, "echo"), req(2, "echo")] if batch else req(1, "echo"), b"{")
+        async with asyncio.timeout(DEADLINE):
+            await stuck.wait()
+            talk.peer.stop()
+            await serving
         assert talk.close_calls == 1
 
     async def test_stop_before_serving_reads_nothing(self):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -62,6 +63,7 @@ class TestProcess:
         output, errors = process.communicate(PINGS, DEADLINE)
         assert output == PONGS
         assert errors.decode().count("a stray print") == 60
+        assert errors.decode().count("stray bytes") == 60
 
     def test_hazard_011_dev_null_ends_at_once_with_code_0(self):
         assert end(start(stdin=subprocess.DEVNULL)) == ""
@@ -180,6 +182,17 @@ class TestProcess:
         writer.join(DEADLINE)
         process.stdin.close()
         end(process)
+
+    def test_garbage_is_answered_with_json_lines_and_then_a_ping_is(self):
+        dice = random.Random(7)
+        garbage = [dice.randbytes(dice.randrange(1, 3000)) for _ in range(300)]
+        garbage += [bytes(dice.choices(b'{}[]",:0\\ue\n', k=200)) for _ in range(300)]
+        process = start()
+        output, errors = process.communicate(b"\n".join(garbage) + b"\n" + PING, DEADLINE)
+        answers = [json.loads(line) for line in output.split(b"\n")[:-1]]
+        assert json.loads(PONG) in answers
+        assert {answer["error"]["code"] for answer in answers if "error" in answer} == {-32700, -32600}
+        assert b"Traceback" not in errors
 
     def test_an_idle_server_uses_no_time(self):
         process = start()

@@ -6,7 +6,7 @@ bytes: what lies outside the spans comes out as it went in. Pure: no I/O, no Mar
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -126,21 +126,40 @@ class Text:
         """`new` with every line end in it turned into this note's."""
         return _LINE_END_TEXT.sub(self.newline, new)
 
-    def occurrences(self, needle: str) -> list[tuple[int, int]]:
-        """The spans where `needle` stands, left to right, not overlapping; all line ends count as equal.
+    def occurrences(self, needle: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+        """The spans within `start:end` where `needle` stands, left to right, not overlapping; all line ends are equal.
 
-        An empty needle stands nowhere. A note that is not valid is searched byte by byte as well.
+        An empty needle stands nowhere. A note that is not valid is searched byte by byte as well. Takes time
+        in proportion to the note. `start` and `end` must not part the two halves of a CRLF.
         """
         try:
-            wanted = needle.encode()
+            wanted = _LINE_END.sub(b"\n", needle.encode())
         except UnicodeEncodeError:
             return []
         if not wanted:
             return []
-        lines = [re.escape(line) for line in _LINE_END.split(wanted)]
-        # A lone LF at the front must not match inside CRLF, nor a lone CR at the back.
-        pattern = rb"(?:\r\n|\n(?<!\r\n)|\r(?!\n))".join(lines)
-        return [match.span() for match in re.finditer(pattern, self.utf8)]
+        within, pairs = self._unified
+        at = start - bisect_left(pairs, start)
+        stop = len(within) if end is None else end - bisect_left(pairs, end)
+        spans: list[tuple[int, int]] = []
+        while (at := within.find(wanted, at, stop)) >= 0:
+            past = at + len(wanted)
+            spans.append((self._parted(at), self._parted(past)))
+            at = past
+        return spans
+
+    @cached_property
+    def _unified(self) -> tuple[bytes, list[int]]:
+        """`utf8` with every line end an LF, and where in `utf8` the CRs stand that this leaves out."""
+        if b"\r" not in self.utf8:
+            return self.utf8, []
+        pairs = [found.start() for found in re.finditer(rb"\r\n", self.utf8)]
+        return self.utf8.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), pairs
+
+    def _parted(self, offset: int) -> int:
+        """The place in `utf8` of an offset into its unified form."""
+        pairs = self._unified[1]
+        return offset + bisect_left(range(len(pairs)), offset, key=lambda at: pairs[at] - at)
 
     def require_valid(self) -> None:
         """Raises NotTextError if the note is not valid in its encoding, so that no edit is even tried."""

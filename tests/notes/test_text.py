@@ -195,3 +195,19 @@ def test_the_etag_is_sixteen_hex_digits_of_the_bytes():
     assert etag(b"") != etag(b"\n")
     assert Text.decode(b"abc").etag == etag(b"abc")
     assert len(etag(b"abc")) == 16 and int(etag(b"abc"), 16) >= 0
+
+
+@quick
+@given(WORDS, WORDS, WORDS, st.text("ab \n", min_size=1, max_size=3))
+def test_looking_within_a_span_is_looking_in_a_note_of_its_own(before, within, after, needle):
+    before, within = before + "\n", "|" + within + "|"
+    text = Text.decode(b"|" + (before + within + after).encode())
+    start = 1 + len(before.encode())
+    end = start + len(within.encode())
+    alone = Text.decode(within.encode()).occurrences(needle)
+    assert text.occurrences(needle, start, end) == [(start + left, start + right) for left, right in alone]
+
+
+def test_a_passage_of_many_equal_lines_is_looked_for_in_linear_time():
+    text = Text.decode(b"a\r\n" * 300_000)
+    assert text.occurrences("a\n" * 30_000 + "b") == []

@@ -30,6 +30,7 @@ _TAKEN_OTHERWISE = re.compile(
     r"yes|no|on|off|true|false|null|~|=|<<|[-+]?[0-9.][0-9_.:]*(?:e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|[-+]?\.(?:inf|nan)",
     re.IGNORECASE,
 )
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|[Tt\s])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,17 @@ def key(name: str) -> str:
 
 
 def misread(text: str) -> bool:
-    """Whether YAML 1.1 takes this text, unquoted, for something else: `no`, `1.10`, `12:30`."""
-    return bool(_TAKEN_OTHERWISE.fullmatch(text))
+    """Whether YAML 1.1 takes this text, unquoted, for something else: `no`, `1.10`, `12:30`; or breaks over it.
+
+    A real date is not misread, since as a date is how it is meant; `2024-13-45` is.
+    """
+    if not _DATE.match(text):
+        return bool(_TAKEN_OTHERWISE.fullmatch(text))
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return True
+    return False
 
 
 def inline(value: Value, *, flow: bool = True, like: str = "", lenient: bool = False) -> str:

@@ -45,6 +45,7 @@ class Door:
         self.root = Path(real)
         self._real = RealPath(real, self.case_sensitive)
         self._ignore = tuple(ignore)
+        self._ignore_file = os.path.join(real, gate.IGNORE_FILE)
         if rejected := Policy(self._ignore).rejected:
             raise InvalidRequestError(f"Not a gitignore pattern: {rejected[0]!r}.")
         self._policy_of: tuple[tuple[int, int, int] | None, Policy] | None = None
@@ -52,7 +53,7 @@ class Door:
     @property
     def policy(self) -> Policy:
         """What is visible now. UnreadableError if `.notesignore` cannot be read: then nothing is known to be."""
-        path = str(self.root / gate.IGNORE_FILE)
+        path = self._ignore_file
         try:
             info = os.stat(path)
             version = (info.st_mtime_ns, info.st_size, info.st_ino) if stat.S_ISREG(info.st_mode) else None

@@ -49,6 +49,7 @@ _PLACEHOLDER = re.compile(r"\.(.+)\.icloud", re.DOTALL)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _WINDOWS_UNFIT = re.compile(r'[<>:"|?*\x00-\x1f]|[. ]$')
 _WINDOWS_DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SPACES = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -94,7 +95,7 @@ def normalise(path: str, *, windows: bool = WINDOWS) -> str:
     """
     if "\0" in path:
         raise InvalidRequestError("A path cannot contain a NUL character.")
-    if any("\ud800" <= c <= "\udfff" for c in path):
+    if not path.isascii() and _SURROGATE.search(path):
         raise InvalidRequestError("A path must be valid Unicode text; this one holds half a surrogate pair.")
     slashed = path.replace("\\", "/")
     parts = [part for part in slashed.split("/") if part not in ("", ".")]

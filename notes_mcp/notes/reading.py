@@ -101,19 +101,25 @@ class Reading(Door):
 def read_file(folder: Folder, name: str, path: str, max_bytes: int | None) -> tuple[bytes, os.stat_result]:
     """The bytes and the state the file had before they were read, so that a write meanwhile shows as a change."""
     fd = folder.open(name, READ)
-    with open(fd, "rb", closefd=True) as file:
+    try:
         for _ in range(_READ_TRIES):
             info = os.fstat(fd)
             if not stat.S_ISREG(info.st_mode):
                 raise ForbiddenError(f'"{path}" is not a file.')
-            limit = info.st_size if max_bytes is None else max_bytes
-            if info.st_size > limit:
-                raise TooLargeError(f'"{path}" has {info.st_size:,} bytes; the limit is {limit:,}.')
-            file.seek(0)
-            data = file.read(-1 if max_bytes is None else limit + 1)
+            if max_bytes is not None and info.st_size > max_bytes:
+                raise TooLargeError(f'"{path}" has {info.st_size:,} bytes; the limit is {max_bytes:,}.')
+            data = _read_up_to(fd, info.st_size + 1)
             after = os.fstat(fd)
-            if len(data) > limit and max_bytes is not None:
-                raise TooLargeError(f'"{path}" has more than the {limit:,} bytes that are the limit.')
             if (after.st_mtime_ns, after.st_size) == (info.st_mtime_ns, len(data)):
                 break  # nobody wrote while we read
-        return data, info
+            os.lseek(fd, 0, os.SEEK_SET)
+        return data[: info.st_size], info
+    finally:
+        os.close(fd)
+
+
+def _read_up_to(fd: int, size: int) -> bytes:
+    data = os.read(fd, size)
+    while 0 < len(data) < size and (more := os.read(fd, size - len(data))):
+        data += more
+    return data

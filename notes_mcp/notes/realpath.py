@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from notes_mcp.errors import AmbiguousError, ForbiddenError
+from notes_mcp.errors import AmbiguousError, ForbiddenError, StorageError
 from notes_mcp.notes.files import is_link
 from notes_mcp.notes.gate import fold
 
@@ -79,11 +79,12 @@ class RealPath:
         """Follows `path`. Without `exact`, a component that is not there stands for the only one that looks the
         same (normal form, kinds of space; letter case where the disk ignores it).
 
-        Raises ForbiddenError if a link leads outside, AmbiguousError if several names look the same.
+        Raises ForbiddenError if a link leads outside, AmbiguousError if several names look the same,
+        StorageError if the root itself is gone.
         """
         real: list[str] = []
         todo = path.split("/")[::-1] if path else []
-        info, links = os.stat(self.root), 0
+        info, links = self._root_info(), 0
         while todo:
             name = todo.pop()
             here = self.absolute([*real, name])
@@ -99,7 +100,7 @@ class RealPath:
                 links += 1
                 target = self._target(here, path, links)
                 todo += target[::-1]
-                real, info = [], os.stat(self.root)
+                real, info = [], self._root_info()
                 continue
             if self._respell:
                 spelled = self._spelling(real, name) or name
@@ -109,6 +110,13 @@ class RealPath:
             real.append(name)
             info = found
         return Trace(tuple(real), (), info)
+
+    def _root_info(self) -> os.stat_result:
+        try:
+            return os.stat(self.root)
+        except FileNotFoundError as error:
+            # Not the same as a note that is not there: nothing in the folder is proven gone.
+            raise StorageError(f'The notes folder "{self.root}" is not there any more.') from error
 
     def _target(self, link: str, path: str, links: int) -> tuple[str, ...]:
         if links > _MAX_LINKS:

@@ -444,10 +444,14 @@ def test_part_of_the_folder_can_be_listed_by_itself(root: Path, vault: Vault) ->
 
 def test_hazard_137_a_folder_that_went_away_is_an_error_and_no_empty_folder(root: Path, vault: Vault) -> None:
     shutil.rmtree(root)
-    with pytest.raises(StorageError):
-        vault.scan()
+    for act in (vault.scan, lambda: vault.stat("a.md"), lambda: vault.read("a.md"), lambda: vault.is_folder("a.md")):
+        with pytest.raises(StorageError):
+            act()
     with pytest.raises(StorageError):
         Vault(root)
+    with pytest.raises(StorageError):
+        vault.create("a.md", b"not into a folder that we make ourselves")
+    assert not root.exists()
 
 
 def test_hazard_137_an_empty_mount_point_is_no_empty_folder(
@@ -466,6 +470,23 @@ def test_the_walk_says_how_far_it_is(root: Path, vault: Vault) -> None:
     counts: list[int] = []
     assert len(vault.scan(on_progress=counts.append).files) == 1_002
     assert counts == [500, 1_000]
+
+
+def test_a_note_that_grows_all_the_time_is_read_as_far_as_its_state_says(
+    root: Path, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fstat = os.fstat
+
+    def somebody_appends(fd: int) -> os.stat_result:
+        info = fstat(fd)
+        with (root / "a.md").open("ab") as file:
+            file.write(b"+")
+        return info
+
+    monkeypatch.setattr(os, "fstat", somebody_appends)
+    data, state = vault.read("a.md")
+    assert len(data) == state.size
+    assert data.startswith(b"old")
 
 
 # -- disks that will not --------------------------------------------------------------------------

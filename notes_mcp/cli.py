@@ -114,16 +114,35 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
     folders = tuple(_folder(text) for text in options.folders)
     if not folders:
         raise UsageError("no folder was named", "no FOLDER argument", "name the folder of notes: notes-mcp ~/Notes")
+    tools = options.tools or "all"
+    _require_tools(tools)
     settings = Settings(
         folders=tuple(dict.fromkeys(folders)),
         read_only=bool(options.read_only),
-        tools=options.tools or "all",
+        tools=tools,
         ignore=tuple(options.ignore or ()),
         log_level=options.log_level or "warning",
         cache_dir=Path(options.cache_dir).expanduser().absolute() if options.cache_dir else None,
         max_note_bytes=options.max_note_bytes or Settings.max_note_bytes,
     )
     return command, settings, options
+
+
+def _require_tools(chosen: str) -> None:
+    """The names are the file names of `tools/`: known without importing one of them."""
+    import pkgutil
+
+    if chosen in ("all", "core"):
+        return
+    rooms = [str(Path(__file__).with_name("tools"))]
+    known = sorted(module.name for module in pkgutil.iter_modules(rooms) if not module.name.startswith("_"))
+    unknown = [name for name in chosen.split(",") if name.strip() not in known]
+    if unknown:
+        raise UsageError(
+            f"no such tool: {', '.join(unknown)}",
+            f"--tools {chosen}",
+            f"choose all, core, or some of: {', '.join(known)}",
+        )
 
 
 def _parser(command: str) -> _Parser:

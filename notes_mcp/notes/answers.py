@@ -1,0 +1,141 @@
+"""What the library gives back to tools and features. Frozen values, no I/O.
+
+Unlike in `records`, every path here is as clients see it: with the folder's name as its first segment
+when several folders are served. Lines are 1-based, sizes in bytes, times in nanoseconds.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from notes_mcp.notes.markdown import MarkdownScan
+from notes_mcp.notes.records import FileKind, Note, Problem
+from notes_mcp.notes.text import Text
+
+Watching: TypeAlias = Literal["events", "polling", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index is: what depends on it says so while `complete` is false."""
+
+    indexed: int
+    total: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file as it was read. `text` is None for attachments, `scan` unless asked for."""
+
+    path: str
+    uri: str
+    kind: FileKind
+    mime_type: str
+    etag: str
+    size: int
+    modified_ns: int
+    data: bytes
+    text: Text | None
+    scan: MarkdownScan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did, or with dry_run would do. `change_id` is None where nothing was written.
+
+    `diff` is unified and at most 4,000 characters.
+    """
+
+    path: str
+    uri: str
+    etag: str
+    previous_etag: str | None
+    change_id: str | None
+    bytes_before: int
+    bytes_after: int
+    diff: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A note that was put into `.trash/` (`trashed_to`) or removed (None), and who still links to it."""
+
+    path: str
+    trashed_to: str | None
+    backlinks_left: tuple[str, ...]
+    change_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place where a hit matches, from the file as it is now."""
+
+    line: int
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One note of a search page; `more` counts the matching lines that are not shown."""
+
+    note: Note
+    score: float
+    matches: tuple[Match, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """A page of hits. `relaxed`: no note has all the words, these have some."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    relaxed: bool
+    did_you_mean: tuple[str, ...]
+    next_cursor: str | None
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class NotePage:
+    """A page of notes, and the folders directly below with the number of notes in each."""
+
+    notes: tuple[Note, ...]
+    folders: tuple[tuple[str, int], ...]
+    total: int
+    next_cursor: str | None
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class FolderInfo:
+    """One served folder as it stands."""
+
+    name: str
+    notes: int
+    attachments: int
+    read_only: bool
+    watching: Watching
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRecord:
+    """One write of ours, newest first in `Info`."""
+
+    change_id: str
+    tool: str
+    when_ns: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Everything `notes_info` tells."""
+
+    folders: tuple[FolderInfo, ...]
+    recent_notes: tuple[Note, ...]
+    recent_changes: tuple[ChangeRecord, ...]
+    problems: tuple[Problem, ...]
+    state: IndexState

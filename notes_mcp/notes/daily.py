@@ -1,0 +1,108 @@
+"""Which note is a day's: what `.obsidian/daily-notes.json` says, else `Daily/YYYY-MM-DD.md`. Pure.
+
+The format is Moment.js's (momentjs.com/docs, "Format"), as Obsidian's core plugin reads it; English names.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+
+SETTINGS = ".obsidian/daily-notes.json"
+DEFAULT_FOLDER = "Daily"
+DEFAULT_FORMAT = "YYYY-MM-DD"
+
+_TOKEN = re.compile(
+    r"\[([^\]]*)\]|YYYY|YY|GGGG|GG|gggg|gg|Q|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|"
+    r"E|e|WW|Wo|W|ww|wo|w"
+)
+_MONTHS = "January February March April May June July August September October November December".split()
+_DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
+
+
+@dataclass(frozen=True, slots=True)
+class DailyNotes:
+    """Where daily notes are kept. `template` is the path of the note that new ones start from, or ""."""
+
+    folder: str = DEFAULT_FOLDER
+    format: str = DEFAULT_FORMAT
+    template: str = ""
+
+    @classmethod
+    def read(cls, data: bytes | None) -> "DailyNotes":
+        """From the bytes of the settings file; None, or a file that is not JSON, gives the defaults."""
+        if data is None:
+            return cls()
+        try:
+            said = json.loads(data)
+        except (ValueError, RecursionError):
+            return cls()
+        if not isinstance(said, dict):
+            return cls()
+
+        def text(key: str) -> str:
+            value = said.get(key)
+            return value.strip() if isinstance(value, str) else ""
+
+        # With a settings file, an empty folder means the top of the vault.
+        return cls(text("folder").strip("/"), text("format") or DEFAULT_FORMAT, text("template"))
+
+    def path(self, day: date) -> str:
+        """The path of that day's note, with extension."""
+        name = moment(day, self.format).strip("/")
+        return f"{self.folder}/{name}.md" if self.folder else f"{name}.md"
+
+
+def moment(day: date, pattern: str) -> str:
+    """`day` in Moment.js's format; what is no date token stays as it is, as does text in [brackets]."""
+    return _TOKEN.sub(lambda match: match[1] if match[1] is not None else _token(day, match[0]), pattern)
+
+
+def _token(day: date, token: str) -> str:
+    year, week, weekday = day.isocalendar()
+    sunday = day.isoweekday() % 7
+    # Moment's default locale: weeks start on Sunday, and the one with January 1 is the first.
+    week_year = day.year + (day.month == 12 and day.day - sunday > 25)
+    first = date(week_year, 1, 1)
+    local_week = (day.toordinal() - first.toordinal() + (first.isoweekday() % 7)) // 7 + 1
+    day_of_year = day.timetuple().tm_yday
+    values = {
+        "YYYY": f"{day.year:04}",
+        "YY": f"{day.year % 100:02}",
+        "GGGG": f"{year:04}",
+        "GG": f"{year % 100:02}",
+        "gggg": f"{week_year:04}",
+        "gg": f"{week_year % 100:02}",
+        "Q": str((day.month + 2) // 3),
+        "MMMM": _MONTHS[day.month - 1],
+        "MMM": _MONTHS[day.month - 1][:3],
+        "MM": f"{day.month:02}",
+        "Mo": _ordinal(day.month),
+        "M": str(day.month),
+        "DDDD": f"{day_of_year:03}",
+        "DDDo": _ordinal(day_of_year),
+        "DDD": str(day_of_year),
+        "DD": f"{day.day:02}",
+        "Do": _ordinal(day.day),
+        "D": str(day.day),
+        "dddd": _DAYS[sunday],
+        "ddd": _DAYS[sunday][:3],
+        "dd": _DAYS[sunday][:2],
+        "do": _ordinal(sunday),
+        "d": str(sunday),
+        "E": str(weekday),
+        "e": str(sunday),
+        "WW": f"{week:02}",
+        "Wo": _ordinal(week),
+        "W": str(week),
+        "ww": f"{local_week:02}",
+        "wo": _ordinal(local_week),
+        "w": str(local_week),
+    }
+    return values[token]
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"

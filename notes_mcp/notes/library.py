@@ -1,0 +1,307 @@
+"""The async door: the only way from the event loop to disk and SQL. Owns the worker threads.
+
+One writer at a time (index and notes), a few readers beside it; the work itself is in `reading`,
+`writing` and `keeping`. `run` opens the folders and keeps them until `close`. What changed, whoever
+wrote it, goes to the `on_change` callbacks, on the loop, after the commit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+from anyio import to_thread  # noqa: TID251 - this module owns the worker threads
+
+from notes_mcp.errors import NotFoundError
+from notes_mcp.notes import opening, uris
+from notes_mcp.notes.answering import RECENT, Answers
+from notes_mcp.notes.answers import Deleted, Document, IndexState, Info, NotePage, SearchPage, Written
+from notes_mcp.notes.finding import Asked, Finder
+from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.keeping import Keeper
+from notes_mcp.notes.records import Change, FileState
+from notes_mcp.notes.shelf import Shelf, unique_names
+from notes_mcp.settings import Settings
+
+READERS = 3
+T = TypeVar("T")
+Listener = Callable[[Sequence[Change], bool], None]
+Transform = Callable[[Document], bytes]
+
+
+class Library:
+    """All folders of one process. What touches disk or index waits until `run` has opened them.
+
+    Raises the NoteError family of `errors`, and nothing else on purpose. `ref` is any form in which a
+    note can be named: its path, with or without extension, a unique name or alias, a wikilink, a URI.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._names = unique_names(settings.folders)
+        self._writing = anyio.CapacityLimiter(1)
+        self._reading = anyio.CapacityLimiter(READERS)
+        self._opened = anyio.Event()
+        self._closing = anyio.Event()
+        self._closed = anyio.Event()
+        self._listeners: list[Listener] = []
+        self._failure: BaseException | None = None
+
+    # -- life -------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Open, index, follow; returns after `close`. Raises what makes serving impossible (a folder that is gone)."""
+        try:
+            served = await to_thread.run_sync(opening.open_all, self.settings, limiter=self._writing)
+        except BaseException as error:
+            self._failure = error
+            self._opened.set()
+            raise
+        self._shelf = Shelf([each.folder for each in served])
+        self._answers = Answers(served, self.settings)
+        self._finder = Finder(self._shelf)
+        self._writers = {each.folder: each.writer for each in served}
+        self._roots = {each.folder: each.root for each in served}
+        self._keeper = Keeper(served, self._write, self._tell, self.settings)
+        self._opened.set()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keeper.run)
+            await self._closing.wait()
+            tasks.cancel_scope.cancel()
+        for folder in self._shelf:
+            await self._write(folder.index.close)
+        self._closed.set()
+
+    async def close(self) -> None:
+        """Stop following the disk and close the index; returns when both are done."""
+        self._closing.set()
+        await self._closed.wait()
+
+    def on_change(self, listener: Listener) -> None:
+        """Call `listener(changes, complete)` on the loop after each commit that brought news.
+
+        Paths are as clients see them. `complete` is false when more may have changed than is listed: the
+        first index of a folder has just been built.
+        """
+        self._listeners.append(listener)
+
+    async def watch(self, wanted: Sequence[str]) -> dict[str, str]:
+        """The URIs of `wanted` that can be ours -> their canonical form, once any later change will be told.
+
+        A note that is not there can be waited for. With no URIs, the lists alone are watched.
+        """
+        await self._wait_opened()
+        await self._keeper.armed.wait()
+        found = await self._read(partial(self._answers.places, wanted))
+        for folder in {folder for folder, _ in found.values()}:
+            paths = [path for holder, path in found.values() if holder is folder]
+            # Known as they are now: what differs from it later is a change, also while the first index is built.
+            await self._keeper.refresh(folder, paths, quiet=True)
+        return {uri: uris.to_uri(self._shelf.label(folder, path)) for uri, (folder, path) in found.items()}
+
+    async def state(self) -> IndexState:
+        """How far the index is, now."""
+        await self._wait_opened()
+        return self._keeper.state()
+
+    async def settle(self) -> IndexState:
+        """The same, after waiting up to `index_wait_ms` for a complete index."""
+        await self._wait_opened()
+        with anyio.move_on_after(self.settings.index_wait_ms / 1000):
+            await self._keeper.complete.wait()
+        return self._keeper.state()
+
+    # -- names ------------------------------------------------------------------------------------
+
+    def uri(self, path: str) -> str:
+        """The `notes:///` URI of a path as clients see it."""
+        return uris.to_uri(path)
+
+    def canonical(self, uri: str) -> str | None:
+        """The `notes:///` form of any URI that can be ours, by its text alone; None for every other."""
+        parsed = uris.parse(uri)
+        if parsed is None:
+            return None
+        form, path = parsed
+        if form == "path":
+            return uris.to_uri(path)
+        for name, root in zip(self._names, self.settings.folders, strict=True):
+            inside = uris.below(root, path)
+            if inside is not None:
+                return uris.to_uri(f"{name}/{inside}" if len(self._names) > 1 else inside)
+        return None
+
+    async def resolve(self, ref: str, *, for_write: bool = False) -> str:
+        """The real path that `ref` means. Writing guesses nothing beyond extension, normal form and a unique name.
+
+        Raises NotFoundError (`nearest`), AmbiguousError (`candidates`), ForbiddenError.
+        """
+        folder, path = await self._find(ref, for_write=for_write)
+        return self._shelf.label(folder, path)
+
+    async def daily_path(self, day: date) -> str:
+        """Where that day's note is, or would be."""
+        folder, daily = await self._read(self._answers.daily_notes)
+        return self._shelf.label(folder, daily.path(day))
+
+    async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
+        """Up to `limit` "paths", "tags" or "folders" that resemble what was typed, best first, and how many do."""
+        await self.settle()
+        return await self._read(partial(self._finder.names, kind, prefix, limit))
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    async def read(self, ref: str, *, scan: bool = False) -> Document:
+        """The file, with its text if it is a note, scanned as Markdown if asked for.
+
+        Raises NotFoundError, AmbiguousError, ForbiddenError, TooLargeError, UnreadableError, BusyError.
+        """
+        work = partial(self._answers.read, ref, scan=scan)
+        try:
+            return await self._read(work)
+        except NotFoundError:
+            if self._keeper.complete.is_set():
+                raise
+        await self.settle()
+        return await self._read(work)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        folder: str | None = None,
+        tags: Sequence[str] = (),
+        properties: Mapping[str, Any] | None = None,
+        modified_after: str | None = None,
+        mode: str = "words",
+        sort: str = "relevance",
+        limit: int = 10,
+        cursor: str | None = None,
+    ) -> SearchPage:
+        """A page of hits with their lines. Raises InvalidRequestError for a bad date, mode, pattern or cursor."""
+        state = await self.settle()
+        wanted = tuple(sorted((properties or {}).items()))
+        asked = Asked(query, folder, tuple(tags), wanted, modified_after, mode, sort)
+        return await self._read(partial(self._finder.search, asked, limit, cursor, state))
+
+    async def list_notes(
+        self,
+        *,
+        folder: str | None = None,
+        glob: str | None = None,
+        tag: str | None = None,
+        recursive: bool = True,
+        sort: str = "path",
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> NotePage:
+        """A page of notes. Raises NotFoundError for a folder that is not there, InvalidRequestError for a bad cursor."""
+        state = await self.settle()
+        ask = self._finder.list_notes
+        return await self._read(partial(ask, folder, glob, tag, recursive, sort, limit, cursor, state))
+
+    async def recent(self, limit: int, cursor: str | None) -> NotePage:
+        """A page of all notes, the newest first."""
+        return await self.list_notes(sort="modified", limit=limit, cursor=cursor)
+
+    async def info(self) -> Info:
+        """Folders, recent notes and changes, problems, and how far the index is."""
+        page = await self.recent(RECENT, None)
+        watching = {folder: self._keeper.watching(root) for folder, root in self._roots.items()}
+        return await self._read(partial(self._answers.info, watching, page.notes, page.state))
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    async def create(self, path: str, data: str | bytes, *, dry_run: bool = False, tool: str) -> Written:
+        """A new note at exactly that path. Raises ExistsError, ForbiddenError, ReadOnlyError, StorageError."""
+        await self._wait_opened()
+        folder, place = self._shelf.route(path)
+        content = data.encode() if isinstance(data, str) else data
+        return await self._change(
+            folder, partial(self._writers[folder].create, place, content, dry_run=dry_run, tool=tool)
+        )
+
+    async def edit(
+        self,
+        ref: str,
+        transform: Transform,
+        *,
+        if_match: str | None = None,
+        dry_run: bool = False,
+        tool: str,
+        create: bytes | None = None,
+    ) -> Written:
+        """The note turned by `transform`, which is pure: it runs in the writer thread on the bytes as they are then.
+
+        `create`: what a note that is missing starts from; `ref` must then be its exact path. Raises
+        StaleError when `if_match` does not hold, and what `transform` raises; then nothing was written.
+        """
+        try:
+            folder, path = await self._find(ref, for_write=True)
+        except NotFoundError:
+            if create is None:
+                raise
+            folder, path = self._shelf.route(ref)
+        work = partial(
+            self._writers[folder].edit,
+            path,
+            partial(self._transform, folder, transform),
+            if_match=if_match,
+            dry_run=dry_run,
+            tool=tool,
+            start=create,
+        )
+        return await self._change(folder, work)
+
+    async def delete(
+        self, ref: str, *, permanent: bool = False, if_match: str | None = None, dry_run: bool = False, tool: str
+    ) -> Deleted:
+        """The note to `.trash/`, or with `permanent` off the disk. Says who still links to it."""
+        folder, path = await self._find(ref, for_write=True)
+        left = await self._read(partial(self._answers.linking, folder, path))
+        ask = self._writers[folder].delete
+        outcome = await self._write(
+            partial(ask, path, permanent=permanent, if_match=if_match, dry_run=dry_run, tool=tool)
+        )
+        await self._keeper.announce(folder)
+        trashed = None if outcome.moved_to is None else self._shelf.label(folder, outcome.moved_to)
+        return Deleted(self._shelf.label(folder, outcome.path), trashed, left, outcome.change_id)
+
+    # -- threads ----------------------------------------------------------------------------------
+
+    async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]:
+        work = partial(self._answers.resolve, ref, for_write=for_write)
+        try:
+            return await self._read(work)
+        except NotFoundError:
+            if self._keeper.complete.is_set():
+                raise
+        await self.settle()
+        return await self._read(work)
+
+    def _transform(self, folder: Folder, transform: Transform, state: FileState, data: bytes) -> bytes:
+        return transform(self._answers.document(folder, state, data))
+
+    async def _change(self, folder: Folder, work: Callable[[], Any]) -> Written:
+        written = await self._write(lambda: self._answers.written(folder, work()))
+        await self._keeper.announce(folder)
+        return written
+
+    def _tell(self, folder: Folder, changes: Sequence[Change], complete: bool) -> None:
+        labelled = [self._answers.labelled(folder, change) for change in changes]
+        for listener in self._listeners:
+            listener(labelled, complete)
+
+    async def _write(self, work: Callable[[], T]) -> T:
+        await self._wait_opened()
+        return await to_thread.run_sync(work, limiter=self._writing)
+
+    async def _read(self, work: Callable[[], T]) -> T:
+        await self._wait_opened()
+        return await to_thread.run_sync(work, limiter=self._reading)
+
+    async def _wait_opened(self) -> None:
+        await self._opened.wait()
+        if self._failure is not None:
+            raise self._failure

@@ -112,6 +112,7 @@ class Rooms:
         self._opened: Opened | None = None
         self._ready = anyio.Event()
         self._closing = anyio.Event()
+        self._closed = anyio.Event()
         self.failure: BaseException | None = None
 
     async def run(self, stop: Callable[[str], None]) -> None:
@@ -127,6 +128,7 @@ class Rooms:
                     group.start_soon(task)
                 await self._closing.wait()
                 await library.close()
+                self._closed.set()
                 group.cancel_scope.cancel()
         except Exception as error:
             self.failure = error
@@ -153,7 +155,7 @@ class Rooms:
         self._closing.set()
         if self._opened is not None:
             with anyio.move_on_after(CLOSE_MS / 1000):
-                await self._opened.library.closed()
+                await self._closed.wait()
 
     async def _wait(self) -> Opened:
         await self._ready.wait()
@@ -208,7 +210,7 @@ async def _stop_without_parent(stop: Callable[[str], None], poll_s: float) -> No
     parent = os.getppid()
     if parent <= 1:
         return
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # noqa: ASYNC110 - no event tells us on every platform
         await anyio.sleep(poll_s)
     stop("the parent process is gone")
 

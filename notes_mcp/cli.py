@@ -6,6 +6,7 @@ print of any library can reach the wire. Exit codes: 0 done, 1 environment, 2 us
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -123,8 +124,9 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
         ignore=tuple(options.ignore or ()),
         log_level=options.log_level or "warning",
         cache_dir=Path(options.cache_dir).expanduser().absolute() if options.cache_dir else None,
-        max_note_bytes=options.max_note_bytes or Settings.max_note_bytes,
     )
+    if options.max_note_bytes:
+        settings = dataclasses.replace(settings, max_note_bytes=options.max_note_bytes)
     return command, settings, options
 
 

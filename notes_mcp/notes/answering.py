@@ -60,7 +60,7 @@ class Answers:
         return self._by_index(ref, places, for_write=for_write)
 
     def places(self, wanted: Sequence[str]) -> dict[str, tuple[Folder, str]]:
-        """Those of the URIs that can be ours, each with its real path; a file that is not there yet can be waited for."""
+        """Those of the URIs that can be ours, each with its real path. A file that is not there can be waited for."""
         found: dict[str, tuple[Folder, str]] = {}
         for uri in wanted:
             try:
@@ -132,7 +132,9 @@ class Answers:
 
     def info(self, watching: Mapping[Folder, Watching], recent: Sequence[Note], state: IndexState) -> Info:
         """The overview; `recent` are the newest notes."""
-        folders, changes, problems = [], [], []
+        folders: list[FolderInfo] = []
+        changes: list[ChangeRecord] = []
+        problems: list[Problem] = []
         for each in self._served:
             folder = each.folder
             folders.append(
@@ -147,8 +149,7 @@ class Answers:
             for change in each.journal.recent(RECENT) if each.journal is not None else []:
                 paths = tuple(self._shelf.label(folder, path) for path in change.paths)
                 changes.append(ChangeRecord(change.change_id, change.tool, change.when_ns, paths))
-            for problem in folder.problems():
-                problems.append(Problem(problem.kind, self._shelf.label(folder, problem.path), problem.advice))
+            problems += (self._labelled(folder, problem) for problem in folder.problems())
         changes.sort(key=lambda change: change.change_id, reverse=True)
         return Info(tuple(folders), tuple(recent), tuple(changes[:RECENT]), tuple(problems), state)
 
@@ -156,6 +157,9 @@ class Answers:
         """The change with paths as clients see them."""
         old = None if change.old_path is None else self._shelf.label(folder, change.old_path)
         return Change(change.seq, change.kind, self._shelf.label(folder, change.path), change.file_kind, old)
+
+    def _labelled(self, folder: Folder, problem: Problem) -> Problem:
+        return Problem(problem.kind, self._shelf.label(folder, problem.path), problem.advice)
 
     def _by_uri(self, ref: str) -> tuple[Folder, str] | None:
         parsed = uris.parse(ref)

@@ -124,7 +124,7 @@ class Finder:
         return NotePage(tuple(note for _, note in shown), tuple(folders), total, following, state)
 
     def _within(self, folder: str | None) -> list[tuple[Folder, str]]:
-        """The folders that a `folder` argument reaches, with the real path in each. NotFoundError if it reaches none."""
+        """The folders that a `folder` argument reaches, with the real path in each. Raises NotFoundError."""
         return [
             (place, place.vault.locate_folder(below) if below else "") for place, below in self._shelf.within(folder)
         ]

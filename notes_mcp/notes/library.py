@@ -196,7 +196,7 @@ class Library:
         limit: int = 50,
         cursor: str | None = None,
     ) -> NotePage:
-        """A page of notes. Raises NotFoundError for a folder that is not there, InvalidRequestError for a bad cursor."""
+        """A page of notes. Raises NotFoundError for a folder, InvalidRequestError for a bad cursor or glob."""
         state = await self.settle()
         ask = self._finder.list_notes
         return await self._read(partial(ask, folder, glob, tag, recursive, sort, limit, cursor, state))

@@ -79,7 +79,7 @@ class Writer:
         self._require_writable()
         with contextlib.nullcontext() if dry_run else self._lock:
             for _ in range(ATTEMPTS):
-                before, state = self._current(path, if_match, absent_is=start)
+                before, state = self._existing_or(start, path, if_match)
                 after = transform(state, start or b"" if before is None else before)
                 if dry_run or after == before:
                     return Outcome(state.path, before, after, None)
@@ -127,20 +127,24 @@ class Writer:
         if self._read_only:
             raise ReadOnlyError("This server was started with --read-only; nothing was written.")
 
-    def _current(
-        self, path: str, if_match: str | None, *, absent_is: bytes | None = None
-    ) -> tuple[bytes | None, FileState]:
-        """The bytes now, None for a note that is not there and may start from `absent_is`."""
+    def _existing_or(self, start: bytes | None, path: str, if_match: str | None) -> tuple[bytes | None, FileState]:
+        """The bytes now; None for a note that is not there and may begin as `start`."""
+        try:
+            return self._current(path, if_match)
+        except NotFoundError:
+            if start is None:
+                raise
+            return None, FileState(self._vault.place(path), "note", 0, 0, 0)
+
+    def _current(self, path: str, if_match: str | None) -> tuple[bytes, FileState]:
         try:
             data, state = self._vault.read(path)
         except NotFoundError:
-            if if_match is not None:
-                raise StaleError(
-                    f"{path} is gone, so if_match={if_match} no longer holds; nothing was written.", None
-                ) from None
-            if absent_is is None:
+            if if_match is None:
                 raise
-            return None, FileState(self._vault.place(path), "note", 0, 0, 0)
+            raise StaleError(
+                f"{path} is gone, so if_match={if_match} no longer holds; nothing was written.", None
+            ) from None
         current = etag(data)
         if if_match is not None and if_match != current:
             raise StaleError(

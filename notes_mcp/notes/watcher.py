@@ -126,6 +126,7 @@ class _Root:
         on_mode: Callable[[Path, Mode], None],
     ) -> None:
         self._root = root
+        self._prefix = str(root).rstrip(os.sep) + os.sep
         self._box = box
         self._settings = settings
         self._arm = arm
@@ -233,7 +234,7 @@ class _Root:
             await anyio.sleep(min(max(self._settings.watch_poll_ms, took_ms * _POLL_SHARE), _POLL_MAX_MS) / 1000)
 
     async def _take(self, changes: set[tuple[int, str]]) -> None:
-        if len(changes) >= _BURST or any(path == self._ignore_file for _, path in changes):
+        if len(changes) >= _BURST or any(path == self._prefix + IGNORE_FILE for _, path in changes):
             self._box.put(self._root, None)
         paths = frozenset(path for _, path in changes if self._matters(path))
         if not paths:
@@ -244,14 +245,11 @@ class _Root:
             await anyio.sleep(_SECOND_LOOK_MS / 1000)
             self._box.put(self._root, folders)
 
-    @property
-    def _ignore_file(self) -> str:
-        return str(self._root / IGNORE_FILE)
-
     def _matters(self, path: str) -> bool:
         """Cheap and without the user's own patterns: hidden folders and temp files make most of the noise."""
-        relative = os.path.relpath(path, self._root).replace(os.sep, "/")
-        folder, slash, name = relative.rpartition("/")
+        if not path.startswith(self._prefix):
+            return False  # the folder itself
+        folder, slash, name = path.removeprefix(self._prefix).replace(os.sep, "/").rpartition("/")
         return _NO_PATTERNS.visible(f"{folder}{slash}{placeholder_for(name) or name}", False)
 
 

@@ -7,6 +7,7 @@ servers that were given different cache directories. Both go away with the proce
 
 import contextlib
 import errno
+import logging
 import os
 import time
 from hashlib import blake2b
@@ -18,6 +19,8 @@ from notes_mcp.errors import BusyError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+_log = logging.getLogger(__name__)
 
 _RETRY_S = 0.004
 _UNLOCKABLE = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -59,8 +62,8 @@ class WriteLock:
             lock.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_RETRY_S)
         except Timeout as error:
             raise self._busy() from error
-        except OSError:
-            # A read-only or full cache: the lock on the folder itself must do.
+        except OSError as error:
+            _log.warning("%s: no lock file there (%s); the lock on the notes folder itself must do", self._file, error)
             self._file = None
             return
         held.callback(lock.release)

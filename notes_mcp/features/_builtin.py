@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 from notes_mcp.features import _dates
 from notes_mcp.features._embed import MOST_NOTES, Draft
-from notes_mcp.features._gather import Scene, add_days, add_notes, newest, note_of, read_or_remark, say_incomplete
+from notes_mcp.features._gather import (
+    Scene,
+    add_days,
+    add_notes,
+    is_template,
+    newest,
+    note_of,
+    read_or_remark,
+    say_incomplete,
+)
 from notes_mcp.features._spec import Argument, Spec
 
 _LANGUAGE = "Answer in the language the notes are written in."
@@ -112,7 +121,8 @@ async def extract_tasks(scene: Scene, values: Mapping[str, str]) -> Draft:
     tasks: list[str] = []
     for done, note in enumerate(notes, 1):
         document = await read_or_remark(scene, draft, note.path)
-        found = [] if document is None or document.scan is None else [t for t in document.scan.tasks if not t.done]
+        scan = None if document is None or is_template(document.path) else document.scan
+        found = [task for task in scan.tasks if not task.done and task.text.strip()] if scan else []
         if document is not None and found:
             draft.documents.append(document)
             tasks += [f"- {document.path}:{task.line} {' '.join(task.text.split())[:200]}" for task in found]

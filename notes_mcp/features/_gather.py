@@ -114,3 +114,8 @@ def say_incomplete(draft: Draft, state: "IndexState") -> None:
         draft.remarks.append(
             f"The index is still being built ({state.indexed} of {state.total} notes so far): there may be more."
         )
+
+
+def is_template(path: str) -> bool:
+    """Whether it lies in a folder of templates: its blanks are nobody's words yet."""
+    return "Templates" in path.split("/")[:-1]

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from notes_mcp.errors import NoteError
+from notes_mcp.features.changes import is_note
 
 if TYPE_CHECKING:
     from notes_mcp.notes.answers import Document, IndexState
@@ -33,7 +34,7 @@ async def related(library: "Library", note: "Document") -> tuple[list[tuple[str,
 
     for link in facts.links[:_MOST_LINKS]:
         path = await _resolved(library, link.target)
-        if path is not None:
+        if path is not None and is_note(path):
             add(path, "linked from it", 3)
     stem = note.path.rpartition("/")[2].rpartition(".")[0]
     for name in list(dict.fromkeys((facts.title, stem, *facts.aliases)))[:_MOST_NAMES]:

@@ -37,7 +37,7 @@ def events(
     for change in changes:
         paths = [path for path in (change.old_path, change.path) if path is not None]
         updated.update(dict.fromkeys(paths))
-        notes = [path for path in paths if _is_note(path)]
+        notes = [path for path in paths if is_note(path)]
         resources = resources or (change.kind != "updated" and bool(notes))
         prompts = prompts or any(in_prompts(path, several_folders=several_folders) for path in notes)
     found: list[Event] = [ResourceUpdated(uri(path)) for path in updated]
@@ -97,6 +97,7 @@ class Announcer:
             self._publish(event)
 
 
-def _is_note(path: str) -> bool:
+def is_note(path: str) -> bool:
+    """Whether a path is a note's, by its extension; all else is an attachment."""
     dot = path.rfind(".")
     return dot > path.rfind("/") and path[dot:].lower() in NOTE_TYPES

@@ -14,6 +14,7 @@ from notes_mcp.errors import InvalidParams, NoteError
 from notes_mcp.events import Handler, Report
 from notes_mcp.features import _dates, _params
 from notes_mcp.features._spec import Completes, Spec
+from notes_mcp.features.changes import is_note
 from notes_mcp.notes.uris import TEMPLATE
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ class Completion:
                 mark = "#" if typed.startswith("#") else ""
                 values, total = await self._library.names("tags", typed.removeprefix("#"), MOST_VALUES)
                 return [mark + value for value in values], total
+            case "paths":
+                values, total = await self._library.names("paths", typed, MOST_VALUES)
+                notes = [value for value in values if is_note(value)]
+                return notes, total - len(values) + len(notes)
         return await self._library.names(kind, typed, MOST_VALUES)
 
     async def _calendar(self, kind: Completes, typed: str) -> list[str]:

@@ -31,6 +31,7 @@ from notes_mcp.errors import (
 )
 from notes_mcp.events import Event, Handler, Report
 from notes_mcp.features import _params
+from notes_mcp.features._gather import is_template
 from notes_mcp.features.changes import Announcer
 from notes_mcp.notes.segment import key
 from notes_mcp.notes.uris import TEMPLATE, mime_type, parse
@@ -186,7 +187,7 @@ def _elsewhere(canonical: str, path: str) -> bool:
 
 def _priority(note: "Note", now_ns: int) -> float:
     """From 0.9 for a note written just now towards 0.1; templates are nobody's context."""
-    if "Templates" in note.path.split("/")[:-1]:
+    if is_template(note.path):
         return 0.1
     age_days = max(0, now_ns - note.modified_ns) / _DAY_NS
     return round(0.1 + 0.8 * math.exp2(-age_days / _HALF_LIFE_DAYS), 2)

@@ -73,6 +73,12 @@ async def test_a_path_argument_completes_paths(prompt):
     assert (await complete(NotesInADict({"a%b.md": ""}), prompt, "path", "a"))["values"] == ["a%b.md"]
 
 
+async def test_attachments_are_offered_for_the_template_but_not_where_a_note_is_wanted():
+    library = NotesInADict({"a.md": "", "a.png": b""})
+    assert await complete(library, "summarize_note", "path", "a") == {"values": ["a.md"], "total": 1, "hasMore": False}
+    assert (await complete(library, TEMPLATE, "path", "a"))["values"] == ["a.md", "a.png"]
+
+
 async def test_a_topic_completes_tags_with_the_mark_that_was_typed():
     library = NotesInADict({"a.md": "#读书/社会 #recipe"})
     assert (await complete(library, "summarize_topic", "topic", "#读"))["values"] == ["#读书/社会"]

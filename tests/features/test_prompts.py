@@ -283,6 +283,14 @@ async def test_extract_tasks_lists_open_tasks_with_their_lines_and_embeds_only_n
     assert len(embedded(await got(library, "extract_tasks"))) == 2
 
 
+async def test_extract_tasks_leaves_out_the_blanks_of_templates_and_empty_boxes():
+    library = NotesInADict({"Templates/Daily.md": "- [ ] plan", "a.md": "- [ ] \n- [ ] real\n"})
+    result = await got(library, "extract_tasks")
+    assert list(embedded(result)) == ["notes:///a.md"]
+    assert "- a.md:2 real" in opening(result)
+    assert "a.md:1" not in opening(result)
+
+
 async def test_extract_tasks_reports_how_far_it_is():
     library = NotesInADict({f"{number}.md": "" for number in range(3)})
     heard: list[tuple[float, float | None]] = []

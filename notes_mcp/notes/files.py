@@ -55,8 +55,11 @@ class Folder:
         path = os.path.join(self._path, name)
         if self.fd is not None:
             return Folder(path, os.open(name, _DIRECTORY, dir_fd=self.fd))
-        if is_link(os.lstat(path)):
+        info = os.lstat(path)
+        if is_link(info):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        if not stat.S_ISDIR(info.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
         return Folder(path, None)
 
     def stat(self, name: str) -> os.stat_result:

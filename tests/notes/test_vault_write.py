@@ -39,8 +39,10 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def vault(root: Path) -> Vault:
+@pytest.fixture(params=["by descriptors", "by paths"])
+def vault(root: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Vault:
+    if request.param == "by paths":  # as on Windows
+        monkeypatch.setattr(files, "BY_DESCRIPTOR", False)
     return Vault(root)
 
 

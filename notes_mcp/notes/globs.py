@@ -4,8 +4,9 @@
 is either. A pattern without "/" is for the file name at any depth. Linear in the path for any pattern.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import translate
 from functools import lru_cache
 
@@ -13,13 +14,29 @@ from notes_mcp.notes.segment import key
 
 MAX_ALTERNATIVES = 64
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_SPECIAL = re.compile(r"[*?\[{}]")
 _ANY = None  # a component "**"
 
 
 def matches(pattern: str, path: str) -> bool:
     """Whether the path (relative, "/"-separated) is one that the pattern means; case and normal form do not count."""
-    parts = key(path).split("/")
-    return any(_fits(wanted, parts) for wanted in _compiled(pattern))
+    return matcher(pattern)(key(path))
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """The test for one pattern, on paths as `segment.key` makes them."""
+    alternatives = _compiled(pattern)
+    if len(alternatives) == 1 and len(alternatives[0]) == 2 and alternatives[0][0] is _ANY and alternatives[0][1]:
+        name = alternatives[0][1].match
+        return lambda path: name(path.rpartition("/")[2]) is not None
+    return lambda path: any(_fits(wanted, path.split("/")) for wanted in alternatives)
+
+
+def literal_folder(pattern: str) -> str:
+    """The folder, as `segment.key` makes it, in which everything is that the pattern means; "" if that is anywhere."""
+    components = key(pattern.strip().replace("\\", "/")).removeprefix("./").strip("/").split("/")[:-1]
+    literal = [part for part in itertools.takewhile(lambda part: not _SPECIAL.search(part), components) if part]
+    return "/".join(literal)
 
 
 @lru_cache(maxsize=64)

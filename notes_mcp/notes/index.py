@@ -138,10 +138,10 @@ class Index:
         with self._reading() as db:
             scope = Scope(None if kind is None else filing.KINDS.index(kind))
             scope.folder(real_folder(db, folder), recursive=recursive)
-            if glob:
-                scope.glob(glob)
             if tag:
                 scope.tag(tag)
+            if glob:
+                scope.glob(db, glob)
             return rows.notes(db, scope, order, after, limit)
 
     def folder(self, folder: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 from urllib.parse import unquote
 
-from notes_mcp.errors import AmbiguousError, NotFoundError
+from notes_mcp.errors import AmbiguousError, InvalidRequestError, NotFoundError
 from notes_mcp.notes.segment import key
 from notes_mcp.notes.uris import NOTE_TYPES, parse
 
@@ -147,9 +147,9 @@ def _resolve(target: str, folder: str, lookup: Lookup, *, markdown: bool) -> Res
     bare = _join("", target.lstrip("/")) if explicit or target.startswith("/") or "/./" in target else target
     if not bare:
         return NOWHERE
-    found = _at(bare, lookup)
-    if found and ("/" in bare or target.startswith("/")):
-        return Resolution(found[0], "path", tuple(found))
+    found = _at(bare, lookup) if "/" in target else []
+    if found or target.startswith("/"):
+        return Resolution(found[0], "path", tuple(found)) if found else NOWHERE
     found = _by_suffix(bare, folder, lookup)
     if found:
         return Resolution(found[0], "path" if "/" in bare else "name", tuple(found))
@@ -206,7 +206,10 @@ def _join(folder: str, target: str) -> str | None:
 
 
 def _plain(target: str) -> str:
-    parsed = parse(target)
+    try:
+        parsed = parse(target)
+    except InvalidRequestError:
+        parsed = None
     if parsed is not None and parsed[0] == "path":
         return "/" + parsed[1]
     return target.strip().replace("\\", "/")

@@ -24,7 +24,7 @@ _CLOSING = {'"': '"', "“": '”“"', "”": '”"', "„": '“”"', "«": "
 _FIELD = re.compile(r"(tag|path|title|file):", re.IGNORECASE)
 _PROPERTY = re.compile(r"\[([^\[\]:\"]+):([^\[\]]*)\](?!\()")
 _WORD = re.compile(r"[^\s\"“”„«»「」『』]+")
-_OPERATORS = {"OR": True, "|": True, "AND": False, "&": False}
+_OPERATORS = {"OR": True, "AND": False}
 _SPACE = re.compile(r"\s+")
 
 FilterKind: TypeAlias = Literal["tag", "path", "property"]
@@ -199,7 +199,7 @@ def _filter(piece: _Piece) -> Iterator[Filter]:
     if piece.field == "tag":
         name = name.strip("#/").removesuffix("*").rstrip("/")
     if piece.field == "path":
-        name = name.replace("\\", "/").removesuffix("*")
+        name = name.replace("\\", "/").removesuffix("*").lstrip("/")
     if not name:
         return
     kind: FilterKind = "tag" if piece.field == "tag" else "path" if piece.field == "path" else "property"

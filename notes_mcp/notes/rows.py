@@ -214,7 +214,10 @@ def _resolved(db: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[
     for source, kind, target, anchor, text, line in rows:
         markdown = kind in _MARKDOWN_KINDS
         asked = (source.rpartition("/")[0], target, markdown)
-        resolution = seen.get(asked) if target else None
+        resolution = (seen.get(("", target, False)) or seen.get(asked)) if target else None
         if resolution is None:
-            resolution = seen[asked] = resolve(target, source, files, markdown=markdown)
+            resolution = resolve(target, source, files, markdown=markdown)
+            # What only one file answers to is the same from everywhere.
+            everywhere = resolution.via == "name" and len(resolution.candidates) == 1
+            seen[("", target, False) if everywhere else asked] = resolution
         yield LinkRow(source, kind, target, anchor, text, line, resolution)

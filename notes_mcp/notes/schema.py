@@ -13,9 +13,6 @@ from pathlib import Path
 
 import apsw  # noqa: TID251
 
-from notes_mcp.notes import globs
-
-GLOB_FUNCTION = "glob_matches"
 VERSION = 1  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
 KEEP_OLD_VERSION_SECONDS = 14 * 24 * 3600  # an older server may still be in use beside this one
 BUSY_MS = 5_000
@@ -56,7 +53,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
 """
 
-UNUSABLE = (apsw.CorruptError, apsw.NotADBError, apsw.SchemaChangeError)
+UNUSABLE = (apsw.CorruptError, apsw.NotADBError)
 NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
 BUSY = (apsw.BusyError, apsw.LockedError)
 
@@ -80,14 +77,13 @@ def open_store(wanted: Path | None, *, after_generation: int = -1) -> Store:
         return open_in_memory("no cache directory")
     try:
         return _open_newest(wanted, after_generation)
-    except (OSError, *NO_ROOM, *BUSY) as error:
+    except (OSError, UnicodeError, *NO_ROOM, *BUSY) as error:
         return open_in_memory(f"the index file cannot be used: {error}")
 
 
 def open_in_memory(reason: str) -> Store:
     """An empty index that lives as long as the process."""
     connection = apsw.Connection(":memory:")
-    _equip(connection)
     _create_tables(connection)
     return Store(None, 0, reason, connection)
 
@@ -171,7 +167,6 @@ def _connect(file: Path, cache_kib: int, flags: int) -> apsw.Connection:
     """Without the flag to create: a file that was removed meanwhile must not come back empty."""
     connection = apsw.Connection(str(file), flags=flags)
     try:
-        _equip(connection)
         connection.set_busy_timeout(BUSY_MS)
         connection.execute(
             f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit={WAL_LIMIT_BYTES};"
@@ -181,10 +176,6 @@ def _connect(file: Path, cache_kib: int, flags: int) -> apsw.Connection:
         connection.close()
         raise
     return connection
-
-
-def _equip(connection: apsw.Connection) -> None:
-    connection.create_scalar_function(GLOB_FUNCTION, globs.matches, 2, deterministic=True)
 
 
 def _prepare(connection: apsw.Connection) -> None:

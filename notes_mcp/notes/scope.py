@@ -4,15 +4,16 @@ Owns which columns a folder, tag, property, path or time condition reads, and wh
 sort value of its last row and its path, so that a page stays right while notes come and go.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import apsw  # noqa: TID251
 
 from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes import globs
 from notes_mcp.notes.query import Filter
 from notes_mcp.notes.records import Note
-from notes_mcp.notes.schema import GLOB_FUNCTION
 from notes_mcp.notes.segment import clean, key
 
 Order: TypeAlias = Literal["path", "modified", "size", "relevance"]
@@ -81,9 +82,15 @@ class Scope:
             for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
                 self.property(key(name), key(written(one)))
 
-    def glob(self, pattern: str) -> None:
-        """Whose path the pattern of `globs` means."""
-        self.add(f"{GLOB_FUNCTION}(?, f.path)", clean(pattern))
+    def glob(self, db: apsw.Connection, pattern: str) -> None:
+        """Whose path the pattern of `globs` means; looked for once, among what the conditions so far let through."""
+        fits = globs.matcher(pattern)
+        start = clean(globs.literal_folder(pattern))
+        if start:
+            self.add("f.path_key>? AND f.path_key<?", start + "/", start + "0")
+        rows = db.execute(f"SELECT f.id, f.path_key FROM files f WHERE {self.sql}", self.values)
+        found = [number for number, path in rows if fits(path)]
+        self.add("f.id IN (SELECT value FROM json_each(?))", json.dumps(found))
 
     def _tags(self, name: str, negative: bool) -> None:
         self._in(

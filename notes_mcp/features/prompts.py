@@ -106,17 +106,16 @@ class Prompts:
             name = next((name for name in _names(note.path) if name not in found), note.path)
             known = self._parsed.get(note.path)
             if known is None or known[0] != note.etag or known[1].spec.name != name:
-                known = (note.etag, await self._parse(name, note.path))
+                try:
+                    known = (note.etag, own_prompt(name, await self._library.read(note.path)))
+                except NoteError as error:
+                    # Not kept: the next call may find it readable again, with the same etag.
+                    found[name] = (note.path, unreadable(name, note.path, str(error)))
+                    continue
             parsed[note.path] = known
             found[name] = (note.path, known[1])
         self._parsed = parsed
         return found
-
-    async def _parse(self, name: str, path: str) -> OwnPrompt:
-        try:
-            return own_prompt(name, await self._library.read(path))
-        except NoteError as error:
-            return unreadable(name, path, str(error))
 
     async def _folders(self) -> list[str]:
         if len(self._settings.folders) < 2:

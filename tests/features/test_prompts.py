@@ -518,9 +518,12 @@ async def test_an_edited_prompt_is_new_at_once_and_unchanged_ones_are_not_read_a
 async def test_a_prompt_note_that_cannot_be_read_is_listed_with_the_reason():
     library = NotesInADict({"Prompts/mine.md": "x"})
     library.broken = {"Prompts/mine.md": BusyError("it is in use")}
-    assert "it is in use" in (await listed(library))["mine"]["description"]
+    prompts = prompts_of(library)
+    assert "it is in use" in (await prompts.spec("mine")).description
     with pytest.raises(InternalError):
         await got(library, "mine")
+    library.broken.clear()
+    assert "it is in use" not in (await prompts.spec("mine")).description
 
 
 @settings(max_examples=150, deadline=None)

@@ -30,7 +30,7 @@ SCRATCH_NOTES = 40
 STEP_DEADLINE_S = 20.0
 INDEX_DEADLINE_S = 600.0
 SHOWN_PROBLEMS = 20
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = re.compile(r"[^\W\d_]{4,12}")
 
 
 @dataclass
@@ -172,6 +172,7 @@ async def _check_watching(settings: Settings, report: Report, screen: "Screen") 
         note.write_text("# Before\n", encoding="utf-8")
         command = [*launcher(), f"--cache-dir={Path(scratch, 'cache')}", str(folder)]
         async with _step(report, screen, "watches", MODERN) as step, Probe.start(command) as probe:
+            await _wait_for_index(probe, screen)
             await probe.listen(["notes:///watched%20by%20notes-mcp%20check.md"])
             began = time.perf_counter()
             note.write_text("# After\n", encoding="utf-8")

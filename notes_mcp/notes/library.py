@@ -142,6 +142,7 @@ class Library:
 
     async def daily_path(self, day: date) -> str:
         """Where that day's note is, or would be."""
+        await self._wait_opened()
         folder, daily = await self._read(self._answers.daily_notes)
         return self._shelf.label(folder, daily.path(day))
 
@@ -157,6 +158,7 @@ class Library:
 
         Raises NotFoundError, AmbiguousError, ForbiddenError, TooLargeError, UnreadableError, BusyError.
         """
+        await self._wait_opened()
         work = partial(self._answers.read, ref, scan=scan)
         try:
             return await self._read(work)
@@ -271,6 +273,7 @@ class Library:
     # -- threads ----------------------------------------------------------------------------------
 
     async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]:
+        await self._wait_opened()
         work = partial(self._answers.resolve, ref, for_write=for_write)
         try:
             return await self._read(work)

@@ -5,6 +5,7 @@ also be `file:///absolute/path` or the older `file://notes/path`; `parse` says w
 """
 
 import mimetypes
+from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import quote, unquote_to_bytes
 
@@ -41,7 +42,7 @@ def parse(uri: str) -> Parsed | None:
     if not colon or not rest.startswith("//"):
         return None
     authority, _, path = rest[2:].partition("/")
-    path = path.partition("#")[0].partition("?")[0]
+    path = path.partition("#")[0]  # we define no query: a bare "?" can only be part of a name
     match scheme.lower(), authority.lower():
         case "notes", "":
             return "path", _decode(path, uri)
@@ -52,6 +53,15 @@ def parse(uri: str) -> Parsed | None:
             drive = len(decoded) > 1 and decoded[1] == ":"
             return "absolute", decoded if drive else "/" + decoded
     return None
+
+
+def below(root: Path, absolute: str) -> str | None:
+    """The path of an absolute file name within `root`, by whole components; None if it lies elsewhere."""
+    try:
+        inside = Path(absolute).relative_to(root)
+    except ValueError:
+        return None
+    return None if ".." in inside.parts else inside.as_posix()
 
 
 def mime_type(path: str) -> str:

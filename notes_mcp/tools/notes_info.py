@@ -45,13 +45,17 @@ class Limits(Result):
     max_answer_chars: int
 
 
+class IndexRow(Progress):
+    complete: bool
+
+
 class Overview(Result):
     folders: list[FolderRow]
     recent_notes: list[NoteRow]
     recent_changes: list[ChangeRow]
     problems: list[ProblemRow]
     more_problems: int | None = None
-    index: Progress
+    index: IndexRow
     limits: Limits
     version: str
 
@@ -96,8 +100,8 @@ def _problem(problem: Problem) -> ProblemRow:
     return ProblemRow(kind=problem.kind, path=problem.path, advice=clip(problem.advice) or None)
 
 
-def _index(state: IndexState) -> Progress:
-    return Progress(indexed=state.indexed, total=state.total)
+def _index(state: IndexState) -> IndexRow:
+    return IndexRow(indexed=state.indexed, total=state.total, complete=state.complete)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -28,7 +28,7 @@ def test_any_path_survives_the_round_trip(path):
         ("file://localhost/home/b.md", ("absolute", "/home/b.md")),
         ("file:///C:/notes/b.md", ("absolute", "C:/notes/b.md")),
         ("notes:///a.md#Heading", ("path", "a.md")),
-        ("notes:///a.md?x=1", ("path", "a.md")),
+        ("notes:///What?.md", ("path", "What?.md")),
         ("notes://host/a.md", None),
         ("file://elsewhere/a.md", None),
         ("https://example.com/a.md", None),

@@ -136,5 +136,5 @@ async def test_info_tells_folders_changes_problems_and_limits(call: Caller, libr
     assert told["recent_changes"][0]["change_id"] == "c9"
     assert told["recent_changes"][0]["paths"][-1].endswith("more")
     assert told["limits"]["max_answer_chars"] == 20_000
-    assert told["index"] == {"indexed": 5, "total": 5}
+    assert told["index"] == {"indexed": 5, "total": 5, "complete": True}
     assert told["version"]

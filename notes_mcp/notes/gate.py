@@ -65,6 +65,11 @@ def fold(name: str, *, case: bool) -> str:
     return unicodedata.normalize("NFC", plain.casefold()) if case else plain
 
 
+def is_hidden(name: str) -> bool:
+    """A leading dot hides; two of them do not (`..dots.md` is a name like others)."""
+    return name.startswith(".") and not name.startswith("..")
+
+
 def placeholder_for(name: str) -> str | None:
     """The file that iCloud's `.name.icloud` stands for, or None for every other name."""
     match = _PLACEHOLDER.fullmatch(name)
@@ -149,7 +154,7 @@ class Policy:
 
     def shows(self, path: str, name: str, is_dir: bool) -> bool:
         """Whether the last component, `name`, of `path` is visible where everything above it is."""
-        if name.startswith("."):
+        if is_hidden(name):
             return False
         if is_dir:
             if name in HIDDEN_FOLDERS or name.casefold() in HIDDEN_FOLDERS:

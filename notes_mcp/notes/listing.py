@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Sequence
 
 from notes_mcp.notes.files import Folder, is_link, open_folder
-from notes_mcp.notes.gate import Policy, fold, is_conflict_copy, is_own_temp, kind_of, placeholder_for
+from notes_mcp.notes.gate import Policy, fold, is_conflict_copy, is_hidden, is_own_temp, kind_of, placeholder_for
 from notes_mcp.notes.records import FileState, Problem, Scan
 
 _PROGRESS_STEP = 500
@@ -96,7 +96,7 @@ class Listing:
         with folder.scan() as entries:
             for entry in entries:
                 name = entry.name
-                if name.startswith("."):
+                if is_hidden(name):
                     self._dotted(prefix, name, entry)
                     continue
                 if not self._nameable(prefix, name):

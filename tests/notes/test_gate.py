@@ -90,7 +90,7 @@ def test_names_that_only_resemble_windows_devices_are_fine(path: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["C:\\test1\\vault1", "D:\\Main", "\\\\server\\share\\notes"])
-def test_hazard_052_a_windows_folder_is_taken_as_the_user_named_it(text: str) -> None:
+def test_hazard_052_and_053_a_windows_folder_is_taken_as_the_user_named_it(text: str) -> None:
     assert gate.fit_root(text, windows=True) == text
 
 
@@ -129,6 +129,7 @@ def test_a_new_name_holds_no_control_characters(name: str) -> None:
         ".goutputstream-AB12", ".~lock.a.odt#", ".#a.md", "a.md.tmp.4242.1712345678901", "a.md.3141592653",
         "a.md.sb-1a2b3c4d-AbCdEf", "a.md___jb_tmp___", ".syncthing.a.md.tmp", "a.part", ".DS_Store",
         ".notes-mcp-0011223344556677.tmp", ".notesignore",
+        "..a.md.swp", "..x.tmp",
     ],
 )  # fmt: skip
 def test_hazard_133_hidden_and_temporary_names_do_not_exist(path: str) -> None:
@@ -138,7 +139,8 @@ def test_hazard_133_hidden_and_temporary_names_do_not_exist(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "", "a.md", "..dots.md"[2:], "tmp.md", "swp/a.md", "4913.md", "~draft.md", "a~b.md", "#tag.md", "1.2.3.md",
+        "", "a.md", "..dots.md", "a/...md/b.md", "tmp.md", "swp/a.md", "4913.md", "~draft.md", "a~b.md", "#tag.md",
+        "1.2.3.md",
         "notes.2024.md", "node_modules.md", "x.tmp/a.md", "a~/b.md", "4913/a.md", "Version 1.123456", "a.md.1234",
         "笔记.md", "template.tmpl",
     ],

@@ -1,12 +1,16 @@
+import contextlib
 import os
 import socket
 import stat
 import sys
+import tempfile
 import unicodedata
 from pathlib import Path
 
 import pytest
 from disk_rights import without_root_rights
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from notes_mcp.errors import (
     AmbiguousError,
@@ -269,12 +273,21 @@ def test_a_hidden_file_is_refused_alike_whether_it_is_there_or_not(root: Path) -
     assert len(messages) == 1
 
 
-def test_hazard_055_a_name_that_begins_with_two_dots_is_hidden_like_every_dotted_name(root: Path) -> None:
-    # "..dots.md" is no traversal; it starts with a dot, and such names are not shown.
-    (root / "sub").mkdir()
+@pytest.mark.parametrize("name", ["..dots.md", "...md", "dots...md", "..d/a.md", "a..b"])
+def test_hazard_055_a_name_that_begins_with_two_dots_is_a_name(root: Path, name: str) -> None:
     vault = Vault(root)
-    assert vault.create("sub/dots...md", b"x").path == "sub/dots...md"
-    assert vault.read("sub/dots...md")[0] == b"x"
+    assert vault.create(name, b"x").path == name
+    assert vault.read(name)[0] == b"x"
+    assert name in [file.path for file in vault.scan().files]
+    assert vault.relative(str(vault.root / name)) == name
+
+
+def test_hazard_061_a_name_that_is_only_near_is_another_note(root: Path) -> None:
+    vault = Vault(root)
+    vault.create("My Note.md", b"1")
+    vault.create("my-note.md", b"2")
+    assert vault.read("My Note.md")[0] == b"1"
+    assert vault.read("my-note.md")[0] == b"2"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="/ as a root")
@@ -630,3 +643,44 @@ def test_a_setting_is_read_for_us_alone(root: Path, outside: Path) -> None:
     for path in ("a.md", ".obsidian/../a.md", ".git/config"):
         with pytest.raises(ForbiddenError):
             vault.read_setting(path)
+
+
+# -- whatever a client may send ---------------------------------------------------------------------
+
+_PIECES = st.sampled_from(
+    ["..", ".", "", "a.md", "d", "e", "out", "self", "secret.md", ".git", ".trash", "node_modules", "~", "\\", "\\..\\",
+     "new", "é.md", "e\u0301.md", "\u202e", "\0", "\ud800", "C:", "x" * 256, " ", "a.md ", "a.md.", "%2e%2e", "*", "\n"]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.one_of(_PIECES, st.text(max_size=5)), min_size=1, max_size=5).map("/".join),
+    st.sampled_from(("read", "locate", "place", *WRITES)),
+)
+def test_no_path_reaches_or_changes_anything_outside_or_hidden(path: str, operation: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        root, outside = top / "notes", top / "outside"
+        for folder in ("d", ".git", "node_modules"):
+            (root / folder).mkdir(parents=True)
+            (root / folder / "secret.md").write_bytes(b"inside" if folder == "d" else SECRET)
+        (root / "a.md").write_bytes(b"a")
+        outside.mkdir()
+        (outside / "secret.md").write_bytes(SECRET)
+        (root / "out").symlink_to(outside)
+        (root / "self").symlink_to(".")
+        (root / "e").symlink_to(".git")
+        kept = (outside, root / ".git", root / "node_modules")
+        before = [everything(folder) for folder in kept]
+        vault = Vault(root)
+        with contextlib.suppress(NoteError):
+            attempt(vault, operation, path)
+        with contextlib.suppress(NoteError):
+            assert vault.read(path)[0] != SECRET
+        assert [everything(folder) for folder in kept] == before
+        assert sorted(os.listdir(top)) == ["notes", "outside"]
+        assert all(file.path.split("/")[0] not in ("out", "e", "self") for file in vault.scan().files)
+        # No text was lost: it is where it was, in the trash, or moved.
+        if operation not in ("remove", "replace"):
+            assert list(everything(root).values()).count(b"a") == 1

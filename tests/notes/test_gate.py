@@ -172,7 +172,8 @@ _PATTERNS = [
     ["private/", "!private/ok.md"], ["private/*", "!private/ok.md"], ["*.log", "!keep.log"], ["/top.md"], ["a/**/z.md"],
     ["**/drafts"], ["drafts/**"], ["sub/x.md"], ["*.md", "!a/"], ["*", "!*/", "!*.md"], ["# comment", "\\#h.md"],
     ["tr ail\\ "], ["x.md   "], ["?.md"], ["[ab].md"], ["[!a].md"], ["foo*bar/"], ["/*", "!/a"], ["a/b"], ["**"],
-    ["日记/"], ["!x.md", "x.md"], ["[!a-b].md"], ["[]x].md"], ["[[:alpha:]].md"], ["***/x.md"], ["[z-a].md"], ["x[a"],
+    ["日记/"], ["!x.md", "x.md"], ["[!a-b].md"], ["[]x].md"], ["[[:alpha:]].md"],
+    ["***/x.md"], ["[z-a].md"], ["x[a"], ["*a*b"], ["*a*/x*.m*"], ["*x*?*.*d"],
 ]  # fmt: skip
 _FILES = [
     "private/ok.md", "private/x.md", "b.log", "keep.log", "top.md", "q/top.md", "a/b/c/z.md", "a/z.md", "drafts/x.md",
@@ -199,6 +200,13 @@ def test_patterns_mean_what_git_says_they_mean(tmp_path: Path, patterns: list[st
     ignored = set(run.stdout.decode().split("\0")) - {""}
     policy = Policy(patterns)
     assert {name for name in _FILES if not policy.visible(name, False)} == ignored
+
+
+def test_a_pattern_with_many_stars_is_quick_on_a_long_name() -> None:
+    policy = Policy(["*a" * 30 + "*b", "x/" + "*a" * 30 + "b/*.md"])
+    assert policy.visible("a" * 250 + ".md", False)
+    assert not policy.visible("a" * 250 + "b", False)
+    assert policy.visible(f"x/{'a' * 250}/y.md", False)
 
 
 def test_a_pattern_that_means_nothing_is_left_out_and_told() -> None:

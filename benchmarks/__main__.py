@@ -18,6 +18,10 @@ from benchmarks.folder import make
 from benchmarks.pipe import Pipe
 
 
+SETTLE_S = 2.0
+"""After the index is ready the folder is compared once more; idle begins after that."""
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -75,6 +79,7 @@ def _running(ours: list[str], root: Path, saves: int, idle_s: float) -> None:
     index_s = _wait_for_index(pipe)
     print(f"{'warm start, index ready, ms':<32}{index_s * 1000:>10.1f}")
     print(f"{'memory, idle, MB':<32}{pipe.memory_mb():>10.1f}")
+    time.sleep(SETTLE_S)
     before = pipe.cpu_s()
     time.sleep(idle_s)
     print(f"{'CPU, idle, %':<32}{(pipe.cpu_s() - before) / idle_s * 100:>10.2f}")

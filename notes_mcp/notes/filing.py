@@ -8,11 +8,9 @@ taken; inside it the comparison is made anew, since another server may have been
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import apsw  # noqa: TID251
-
 from notes_mcp.notes.links import name_key
 from notes_mcp.notes.records import Batch, Change, ChangeKind, Entry, FileKind
-from notes_mcp.notes.schema import immediate
+from notes_mcp.notes.schema import Connection, immediate
 from notes_mcp.notes.segment import clean, fold, key, segment
 
 KINDS: tuple[FileKind, ...] = ("note", "attachment")
@@ -43,7 +41,7 @@ class _Plan(NamedTuple):
     deleted: list[_Row]
 
 
-def apply(db: apsw.Connection, batch: Batch) -> list[Change]:
+def apply(db: Connection, batch: Batch) -> list[Change]:
     """Brings the tables in step with the batch in one transaction; the changes as the log now holds them.
 
     A path both in `entries` and `gone` is there. A gone folder takes what is below it along.
@@ -80,7 +78,7 @@ def _inode_out(inode: int) -> int | str:
     return inode if -INODE_LIMIT <= inode < INODE_LIMIT else str(inode)
 
 
-def _compare(db: apsw.Connection, entries: dict[str, Entry], gone: Sequence[str]) -> _Plan:
+def _compare(db: Connection, entries: dict[str, Entry], gone: Sequence[str]) -> _Plan:
     plan = _Plan([], [], [], [], [])
     fresh: list[Entry] = []
     for path, entry in entries.items():
@@ -120,13 +118,13 @@ def _rewritten(plan: _Plan) -> Iterator[str]:
         yield clean(entry.state.path)
 
 
-def _row(db: apsw.Connection, path: str) -> _Row | None:
+def _row(db: Connection, path: str) -> _Row | None:
     for row in db.execute("SELECT id, path, kind, size, modified_ns, inode, etag FROM files WHERE path=?", (path,)):
         return _as_row(row)
     return None
 
 
-def _rows_at(db: apsw.Connection, path: str) -> list[_Row]:
+def _rows_at(db: Connection, path: str) -> list[_Row]:
     """The file at `path`, or else all below it as a folder."""
     row = _row(db, path)
     if row is not None:
@@ -152,7 +150,7 @@ def _words(path: str, entry: Entry) -> tuple[str, ...] | None:
     return tuple(segment(fold(text)) for text in (*columns, path, facts.body))
 
 
-def _remove(db: apsw.Connection, ids: Sequence[int]) -> None:
+def _remove(db: Connection, ids: Sequence[int]) -> None:
     if not ids:
         return
     keys = [(number,) for number in ids]
@@ -164,7 +162,7 @@ def _remove(db: apsw.Connection, ids: Sequence[int]) -> None:
     db.executemany("DELETE FROM files WHERE id=?", keys)
 
 
-def _insert(db: apsw.Connection, entry: Entry, number: int | None, words: dict[str, tuple[str, ...] | None]) -> None:
+def _insert(db: Connection, entry: Entry, number: int | None, words: dict[str, tuple[str, ...] | None]) -> None:
     state, facts = entry.state, entry.facts
     path = clean(state.path)
     folder, _, name = path.rpartition("/")
@@ -208,7 +206,7 @@ def _lines(names: Iterable[str]) -> str:
     return "\n".join(" ".join(clean(name).splitlines()) for name in names)
 
 
-def _record(db: apsw.Connection, plan: _Plan, *, quiet: bool) -> list[Change]:
+def _record(db: Connection, plan: _Plan, *, quiet: bool) -> list[Change]:
     changes = [
         *(_log(db, "renamed", entry.state.path, entry.state.kind, row.path) for entry, row in plan.moved),
         *(_log(db, "deleted", row.path, KINDS[row.kind]) for row in plan.deleted),
@@ -221,7 +219,7 @@ def _record(db: apsw.Connection, plan: _Plan, *, quiet: bool) -> list[Change]:
     return changes
 
 
-def _log(db: apsw.Connection, kind: ChangeKind, path: str, file_kind: FileKind, old: str | None = None) -> Change:
+def _log(db: Connection, kind: ChangeKind, path: str, file_kind: FileKind, old: str | None = None) -> Change:
     path = clean(path)
     db.execute("INSERT INTO log VALUES(NULL,?,?,?,?)", (kind, path, KINDS.index(file_kind), old))
     return Change(db.last_insert_rowid(), kind, path, file_kind, old)

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import apsw  # noqa: TID251
-
 from notes_mcp.notes.filing import KINDS, inode_in
 from notes_mcp.notes.links import NOWHERE, Resolution, name_key, resolve, without_extension
 from notes_mcp.notes.records import Change, FileKind, Note
+from notes_mcp.notes.schema import Connection
 from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, key_of, note_of, order_by, real_folder
 from notes_mcp.notes.segment import clean, key
 
@@ -44,32 +43,32 @@ class LinkRow:
     resolution: Resolution = NOWHERE
 
 
-def known(db: apsw.Connection) -> dict[str, Stamp]:
+def known(db: Connection) -> dict[str, Stamp]:
     """Path -> (size, modified_ns, inode, etag) of every file."""
     rows = db.execute("SELECT path, size, modified_ns, inode, etag FROM files")
     return {path: (size, modified_ns, inode_in(inode), etag) for path, size, modified_ns, inode, etag in rows}
 
 
-def count(db: apsw.Connection, kind: FileKind | None) -> int:
+def count(db: Connection, kind: FileKind | None) -> int:
     """How many files, or files of one kind."""
     scope = Scope(None if kind is None else KINDS.index(kind))
     return int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}").fetchall()[0][0])
 
 
-def get(db: apsw.Connection, path: str) -> Note | None:
+def get(db: Connection, path: str) -> Note | None:
     """The file at exactly this path."""
     rows = db.execute(f"SELECT {COLUMNS} FROM files f WHERE path=?", (clean(path),)).fetchall()
     return note_of(rows[0]) if rows else None
 
 
-def below(db: apsw.Connection, folder: str) -> list[str]:
+def below(db: Connection, folder: str) -> list[str]:
     """Paths of all files in a folder and below it, sorted; "" is the root."""
     scope = Scope(None)
     scope.folder(clean(folder))
     return [path for (path,) in db.execute(f"SELECT path FROM files f WHERE {scope.sql} ORDER BY path", scope.values)]
 
 
-def notes(db: apsw.Connection, scope: Scope, order: str, last: Sequence[Any] | None, limit: int) -> Page:
+def notes(db: Connection, scope: Scope, order: str, last: Sequence[Any] | None, limit: int) -> Page:
     """The page of files in `scope` behind the key `last`."""
     total = int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values).fetchall()[0][0])
     if last is not None:
@@ -82,7 +81,7 @@ def notes(db: apsw.Connection, scope: Scope, order: str, last: Sequence[Any] | N
     return Page(found, total, key_of(order, found[-1]) if len(rows) > limit and found else None)
 
 
-def folders(db: apsw.Connection, folder: str, *, recursive: bool) -> list[tuple[str, int]]:
+def folders(db: Connection, folder: str, *, recursive: bool) -> list[tuple[str, int]]:
     """Folders directly in `folder` (or all below it) with the number of notes in and below each, by path."""
     real = real_folder(db, folder)
     values = (real + "/", real + "0") if real else ("", "\U0010ffff")
@@ -98,7 +97,7 @@ def folders(db: apsw.Connection, folder: str, *, recursive: bool) -> list[tuple[
     return sorted(totals.items())
 
 
-def tags(db: apsw.Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
+def tags(db: Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
     """`(tag, notes)` of every tag in use that begins with `prefix`; the most used first.
 
     A tag's number is that of the notes which `tag` as a filter finds: those with tags below it count.
@@ -127,12 +126,12 @@ def tags(db: apsw.Connection, prefix: str, folder: str) -> list[tuple[str, int]]
     return [(tag, number) for _, tag, number in sorted(found, key=lambda row: (-row[2], row[0]))]
 
 
-def last_seq(db: apsw.Connection) -> int:
+def last_seq(db: Connection) -> int:
     """The number of the newest line of the change log; lines to come are higher."""
     return int(db.execute("SELECT seq FROM sqlite_sequence WHERE name='log'").fetchall()[0][0])
 
 
-def changes_since(db: apsw.Connection, seq: int) -> list[Change]:
+def changes_since(db: Connection, seq: int) -> list[Change]:
     """The lines of the change log after `seq`, in order."""
     rows = db.execute("SELECT seq, kind, path, file_kind, old_path FROM log WHERE seq>? ORDER BY seq", (seq,))
     return [Change(number, kind, path, KINDS[file_kind], old) for number, kind, path, file_kind, old in rows]
@@ -141,7 +140,7 @@ def changes_since(db: apsw.Connection, seq: int) -> list[Change]:
 class Files:
     """The `links.Lookup` of one connection; remembers what it was asked while it lives (one call)."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
         self._seen: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -169,7 +168,7 @@ class Files:
         return found
 
 
-def outgoing(db: apsw.Connection, path: str) -> list[LinkRow]:
+def outgoing(db: Connection, path: str) -> list[LinkRow]:
     """The links in the note at `path`, in order, each with where it leads."""
     rows = db.execute(
         f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
@@ -178,7 +177,7 @@ def outgoing(db: apsw.Connection, path: str) -> list[LinkRow]:
     return list(_resolved(db, rows.fetchall()))
 
 
-def backlinks(db: apsw.Connection, path: str) -> list[LinkRow]:
+def backlinks(db: Connection, path: str) -> list[LinkRow]:
     """The links in other notes that lead to `path` (also by an alias of it), by source and line."""
     wanted = {name_key(path), name_key(without_extension(path)), key(path.rpartition("/")[2])}
     wanted.update(
@@ -196,7 +195,7 @@ def backlinks(db: apsw.Connection, path: str) -> list[LinkRow]:
     return [link for link in _resolved(db, rows.fetchall()) if link.resolution.path == path]
 
 
-def all_links(db: apsw.Connection, folder: str = "") -> Iterator[LinkRow]:
+def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
     """Every link of the notes in `folder`, by source and place, each with where it leads."""
     scope = Scope(0)
     scope.folder(real_folder(db, folder))
@@ -208,7 +207,7 @@ def all_links(db: apsw.Connection, folder: str = "") -> Iterator[LinkRow]:
     yield from _resolved(db, rows)
 
 
-def _resolved(db: apsw.Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
+def _resolved(db: Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
     files = Files(db)
     seen: dict[tuple[str, str, bool], Resolution] = {}
     for source, kind, target, anchor, text, line in rows:

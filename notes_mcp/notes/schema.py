@@ -1,4 +1,4 @@
-"""The index file: its tables, how it is opened, and which file it is. With its siblings the only user of apsw.
+"""The index file: its tables, how it is opened, and which file it is. With `index` the only user of apsw.
 
 Owns names, modes and versions of the files in the cache directory; knows no notes. A file that is damaged
 is never repaired: the next generation gets a new name, so that a server still living on the old one is
@@ -10,6 +10,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import apsw  # noqa: TID251
 
@@ -53,6 +54,8 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 CREATE VIRTUAL TABLE places USING fts5vocab(words, instance);
 """
 
+Connection: TypeAlias = apsw.Connection
+
 UNUSABLE = (apsw.CorruptError, apsw.NotADBError)
 NO_ROOM = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
 BUSY = (apsw.BusyError, apsw.LockedError)
@@ -65,7 +68,7 @@ class Store:
     file: Path | None
     generation: int
     reason: str
-    writer: apsw.Connection
+    writer: Connection
 
 
 def open_store(wanted: Path | None, *, after_generation: int = -1) -> Store:
@@ -88,7 +91,7 @@ def open_in_memory(reason: str) -> Store:
     return Store(None, 0, reason, connection)
 
 
-def open_reader(file: Path) -> apsw.Connection:
+def open_reader(file: Path) -> Connection:
     """A further connection to the index file that refuses to write."""
     connection = _connect(file, READER_CACHE_KIB, apsw.SQLITE_OPEN_READWRITE)
     connection.execute("PRAGMA query_only=1")
@@ -121,7 +124,7 @@ def _open_newest(wanted: Path, after_generation: int) -> Store:
     return open_in_memory("every new index file is damaged at once")
 
 
-def _open_writer(file: Path) -> apsw.Connection:
+def _open_writer(file: Path) -> Connection:
     """SQLite does not wait when two servers turn the same new file to WAL at once: then once more."""
     deadline = time.monotonic() + BUSY_MS / 1000
     while True:
@@ -163,7 +166,7 @@ def _create_private(file: Path) -> None:
             file.chmod(0o600)
 
 
-def _connect(file: Path, cache_kib: int, flags: int) -> apsw.Connection:
+def _connect(file: Path, cache_kib: int, flags: int) -> Connection:
     """Without the flag to create: a file that was removed meanwhile must not come back empty."""
     connection = apsw.Connection(str(file), flags=flags)
     try:
@@ -178,7 +181,7 @@ def _connect(file: Path, cache_kib: int, flags: int) -> apsw.Connection:
     return connection
 
 
-def _prepare(connection: apsw.Connection) -> None:
+def _prepare(connection: Connection) -> None:
     """Makes the tables if the file is new. Raises one of UNUSABLE if it is something else than our index."""
     if _version(connection) == VERSION:
         _probe(connection)
@@ -192,11 +195,11 @@ def _prepare(connection: apsw.Connection) -> None:
         _create_tables(connection)
 
 
-def _version(connection: apsw.Connection) -> int:
+def _version(connection: Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchall()[0][0])
 
 
-def _probe(connection: apsw.Connection) -> None:
+def _probe(connection: Connection) -> None:
     """Reads a little of every table, so that gross damage shows at the start and not in an answer."""
     try:
         for table in ("files", "tags", "aliases", "properties", "links", "log"):
@@ -206,17 +209,17 @@ def _probe(connection: apsw.Connection) -> None:
         raise apsw.CorruptError(str(error)) from error
 
 
-def _create_tables(connection: apsw.Connection) -> None:
+def _create_tables(connection: Connection) -> None:
     connection.execute(TABLES)
     # A later generation must not count from 1 again: other servers remember the number they saw last.
-    connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('log', ?)", (time.time_ns() // 1_000_000,))
+    connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('log', ?)", (time.time_ns() // 1_000,))
     connection.execute(f"PRAGMA user_version={VERSION}")
 
 
 class immediate:
     """`with immediate(connection):` one write transaction, taken at once so that it never fails half-way as busy."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def __enter__(self) -> None:

@@ -8,12 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-import apsw  # noqa: TID251
-
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes import globs
 from notes_mcp.notes.query import Filter
 from notes_mcp.notes.records import Note
+from notes_mcp.notes.schema import Connection
 from notes_mcp.notes.segment import clean, key
 
 Order: TypeAlias = Literal["path", "modified", "size", "relevance"]
@@ -82,7 +81,7 @@ class Scope:
             for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
                 self.property(key(name), key(written(one)))
 
-    def glob(self, db: apsw.Connection, pattern: str) -> None:
+    def glob(self, db: Connection, pattern: str) -> None:
         """Whose path the pattern of `globs` means; looked for once, among what the conditions so far let through."""
         fits = globs.matcher(pattern)
         start = clean(globs.literal_folder(pattern))
@@ -171,7 +170,7 @@ def note_of(row: Sequence[Any]) -> Note:
     )
 
 
-def real_folder(db: apsw.Connection, folder: str | None) -> str:
+def real_folder(db: Connection, folder: str | None) -> str:
     """The folder as the disk spells it, found without regard to case and normal form; as given if unknown."""
     wanted = clean((folder or "").replace("\\", "/").strip("/"))
     if wanted in ("", "."):

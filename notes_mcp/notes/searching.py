@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import apsw  # noqa: TID251
-
 from notes_mcp.notes.query import Query, Term, can_relax, excluded_fts, to_fts
 from notes_mcp.notes.records import Note
+from notes_mcp.notes.schema import Connection
 from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, check_key, key_of, newness, note_of, order_by, rank
 from notes_mcp.notes.segment import is_unspaced
 from notes_mcp.notes.snippets import nearest_form
@@ -45,7 +44,7 @@ class Found:
     after: Key | None
 
 
-def search(db: apsw.Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> Found:
+def search(db: Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> Found:
     """The page behind the key `last`. Without words to look for, `scope` alone decides, the newest first."""
     if last is not None:
         check_key(sort, last)
@@ -62,7 +61,7 @@ def search(db: apsw.Connection, query: Query, scope: Scope, sort: str, last: Seq
     return Found(hits, len(found), relaxed and bool(found), hits[-1].key if more and hits else None)
 
 
-def suggest(db: apsw.Connection, query: Query, read: Callable[[str], str | None], limit: int) -> tuple[str, ...]:
+def suggest(db: Connection, query: Query, read: Callable[[str], str | None], limit: int) -> tuple[str, ...]:
     """Words of the index that resemble words of the query which no note has, as some note writes them.
 
     `read(path)` gives a note's text, None if it cannot be read.
@@ -76,7 +75,7 @@ def suggest(db: apsw.Connection, query: Query, read: Callable[[str], str | None]
     return tuple(found)[:limit]
 
 
-def _matching(db: apsw.Connection, expression: str, scope: Scope, sort: str) -> list[tuple[Any, ...]]:
+def _matching(db: Connection, expression: str, scope: Scope, sort: str) -> list[tuple[Any, ...]]:
     """`(id, score)` for relevance, else `(id, key…)`, of everything that matches."""
     columns = {
         "relevance": f"-bm25(words, {WEIGHTS})",
@@ -93,7 +92,7 @@ def _matching(db: apsw.Connection, expression: str, scope: Scope, sort: str) -> 
 
 
 def _page(
-    db: apsw.Connection, found: list[tuple[Any, ...]], sort: str, last: Sequence[Any] | None, limit: int
+    db: Connection, found: list[tuple[Any, ...]], sort: str, last: Sequence[Any] | None, limit: int
 ) -> tuple[tuple[Scored, ...], bool]:
     """The hits behind `last`, and whether there are more."""
     if sort == "relevance":
@@ -107,7 +106,7 @@ def _page(
     return tuple(hits[:limit]), len(hits) > limit
 
 
-def _best(db: apsw.Connection, found: list[tuple[Any, ...]], last: Sequence[Any] | None, most: int) -> list[Scored]:
+def _best(db: Connection, found: list[tuple[Any, ...]], last: Sequence[Any] | None, most: int) -> list[Scored]:
     """Equal scores are ordered by path, so the rows of all that tie with the last of the page are read."""
     start = last[0] if last is not None else float("inf")
     pool = [row for row in found if row[1] <= start]
@@ -125,7 +124,7 @@ def _best(db: apsw.Connection, found: list[tuple[Any, ...]], last: Sequence[Any]
     return hits[:most]
 
 
-def _notes(db: apsw.Connection, numbers: list[int]) -> dict[int, Note]:
+def _notes(db: Connection, numbers: list[int]) -> dict[int, Note]:
     notes: dict[int, Note] = {}
     for at in range(0, len(numbers), CHUNK):
         some = numbers[at : at + CHUNK]
@@ -135,9 +134,7 @@ def _notes(db: apsw.Connection, numbers: list[int]) -> dict[int, Note]:
     return notes
 
 
-def _unranked(
-    db: apsw.Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int
-) -> Found:
+def _unranked(db: Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> Found:
     """Matches by filters and exclusions alone. A query whose words cannot be searched has none."""
     if not query.wordless:
         return Found((), 0, False, None)
@@ -155,13 +152,13 @@ def _unranked(
     return Found(hits, total, False, hits[-1].key if len(rows) > limit and hits else None)
 
 
-def _unknown(db: apsw.Connection, term: Term) -> list[str]:
+def _unknown(db: Connection, term: Term) -> list[str]:
     words = (token for token in term.tokens if len(token) >= MIN_WORD_CHARS and not is_unspaced(token))
     known = "SELECT 1 FROM vocabulary WHERE term=? LIMIT 1"
     return [word for word in words if not db.execute(known, (stem(word),)).fetchall()]
 
 
-def _near(db: apsw.Connection, word: str, limit: int) -> list[tuple[str, str]]:
+def _near(db: Connection, word: str, limit: int) -> list[tuple[str, str]]:
     """`(stem, path of a note that has it)`, best first. A word is near only if its first or second letter agrees."""
     from rapidfuzz import process
     from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler

@@ -120,8 +120,8 @@ def test_a_note_without_the_words_gives_no_lines() -> None:
 
 
 WORDS = st.sampled_from(
-    ["run", "running", "Café", "naïve", "成语", "接", "しり", "끝말", "ไทย", "हिन्दी", "Δt", "мир", "x2", "🎉", "don't", "a_b",
-     "İs", "ß", "happy", "happiness", "ةكلمة", "foo-bar"]
+    ["run", "running", "Café", "naïve", "成语", "接", "しり", "끝말", "ไทย", "हिन्दी", "Δt", "мир", "x2", "🎉", "don't",
+     "a_b", "İs", "ß", "happy", "happiness", "ةكلمة", "foo-bar"]
 )  # fmt: skip
 GAPS = st.sampled_from([" ", ", ", "\n", "\r\n", "", "-", "。", "** ", "(", " — "])
 

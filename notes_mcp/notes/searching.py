@@ -15,7 +15,6 @@ from notes_mcp.notes.records import Note
 from notes_mcp.notes.schema import Connection
 from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, check_key, key_of, newness, note_of, order_by, rank
 from notes_mcp.notes.segment import is_unspaced
-from notes_mcp.notes.snippets import nearest_form
 from notes_mcp.notes.stem import stem
 
 # title, aliases, tags, headings, path, body
@@ -66,6 +65,8 @@ def suggest(db: Connection, query: Query, read: Callable[[str], str | None], lim
 
     `read(path)` gives a note's text, None if it cannot be read.
     """
+    from notes_mcp.notes.snippets import nearest_form
+
     words = [token for term in query.terms() for token in _unknown(db, term)]
     found: dict[str, None] = {}
     for word in dict.fromkeys(words):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from notes_mcp.notes.query import Query, Term, tokenize
-from notes_mcp.notes.segment import EMOJI, OTHER_ALPHABETS, UNSPACED, as_written, fold, is_unspaced
+from notes_mcp.notes.segment import EMOJI, OTHER_ALPHABETS, as_written, fold, is_unspaced
 from notes_mcp.notes.stem import stem
 
 EXCERPT_CHARS = 160
@@ -21,14 +21,19 @@ MAX_LINES_SEEN = 2_000
 MAX_WORDS_READ = 200_000
 MAX_GAP_CHARS = 200  # punctuation between the words of a phrase
 
-# Vowel signs of Indic scripts are no \\w, but they are part of words.
-_MARKS = "".join(chr(code) for code in range(0x900, 0x1D00) if unicodedata.category(chr(code))[0] == "M")
-_GAP = f"(?:[^\\w{_MARKS}{EMOJI}]|_)"
-_LATIN_REST = f"[^\\W_{UNSPACED}{OTHER_ALPHABETS}]*"
-_OTHER_REST = f"(?:(?![_a-z\u00df-\u024f{UNSPACED}])[\\w{_MARKS}])*"
-_LATIN = re.compile(f"[^\\W_{UNSPACED}{OTHER_ALPHABETS}]")
-_OTHER = re.compile(f"[{OTHER_ALPHABETS}\\d]")
-_WORD = re.compile(f"[^\\W_{UNSPACED}][\\w{_MARKS}]*")
+# After folding; see `segment`. Punctuation of the other alphabets is in their blocks, but in no word.
+_LATIN = "0-9a-z\u00aa-\u02ff\u1d00-\u1dbf\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f"
+_PUNCTUATION = (
+    "\u037e\u0387\u055a-\u055f\u0589\u058a\u05be\u05c0\u05c3\u05c6\u05f3\u05f4\u060c\u060d\u061b\u061e\u061f\u066a-\u066d"
+    "\u06d4\u0700-\u070d\u0964\u0965\u0970\u0df4\u0f04-\u0f14\u0f3a-\u0f3d\u1360-\u1368\u166e\u1680\u169b\u169c\u1800-\u180a"
+    "\u0e3f\u0e4f\u0e5a\u0e5b\u104a-\u104f\u17d4-\u17db"
+)
+_LATIN_WORD = re.compile(f"[{_LATIN}]+")
+_OTHER_WORD = re.compile(f"(?:(?![{_PUNCTUATION}])[0-9{OTHER_ALPHABETS}])+")
+_ANY_WORD = re.compile(r"[^\W_]+")
+_VOWEL_SIGNS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3099\u309a\ua9e0-\ua9ff\uaa60-\uaa7f"  # no \\w, but in words
+_GAP = re.compile(f"(?:[^\\w{EMOJI}{OTHER_ALPHABETS}{_VOWEL_SIGNS}]|[_{_PUNCTUATION}]){{0,{MAX_GAP_CHARS}}}")
+_WORDS = re.compile(r"[^\W_]+")
 
 
 class Heading(NamedTuple):
@@ -108,7 +113,7 @@ def nearest_form(text: str, wanted: str, like: str) -> str | None:
 
 
 def _words(folded: str) -> Iterator[str]:
-    for number, found in enumerate(_WORD.finditer(folded)):
+    for number, found in enumerate(_WORDS.finditer(folded)):
         if number >= MAX_WORDS_READ:
             return
         yield from tokenize(found[0])
@@ -129,50 +134,66 @@ def _placed(folded: str, term: Term, number: int) -> Iterator[tuple[int, _Place]
 
 def _occurrences(folded: str, term: Term) -> Iterator[tuple[int, int]]:
     """`(start, end)` of each place where the tokens follow each other as the index sees it."""
-    pattern = _pattern(term)
-    at = 0
-    while found := pattern.search(folded, at):
-        if _starts_word(folded, found.start(), term.tokens[0]) and _stems_agree(found.groups(), term):
-            yield found.span()
-            at = max(found.end(), found.start() + 1)
-        else:
-            at = found.start() + 1
+    begin = _beginning(term.tokens[0])
+    at = folded.find(begin)
+    while at >= 0:
+        end = _end_of(folded, at, term) if _starts_word(folded, at, term.tokens[0]) else None
+        if end is not None:
+            yield at, end
+        at = folded.find(begin, at + 1 if end is None else end)
 
 
-def _pattern(term: Term) -> re.Pattern[str]:
-    """Candidates: what begins like the tokens. Porter's algorithm changes at most the last two letters of a stem."""
-    parts: list[str] = []
+def _beginning(token: str) -> str:
+    """What every form of the word begins with: Porter's algorithm changes at most the last two letters of a stem."""
+    return as_written(token) if is_unspaced(token) else stem(token)[:-2] or token[:1]
+
+
+def _end_of(folded: str, at: int, term: Term) -> int | None:
+    """Where the term ends that may start at `at`; None if it is not there."""
+    last = len(term.tokens) - 1
     for number, token in enumerate(term.tokens):
         if number:
-            before = term.tokens[number - 1]
-            touching = is_unspaced(token) or is_unspaced(before) or _is_other(token) != _is_other(before)
-            parts.append(f"{_GAP}{{{0 if touching else 1},{MAX_GAP_CHARS}}}")
+            gap = _gap_end(folded, at)
+            if gap == at and not _may_touch(term.tokens[number - 1], token):
+                return None
+            at = gap
         if is_unspaced(token):
-            parts.append(f"({re.escape(as_written(token))})")
-        else:
-            begin = stem(token)[:-2] or token[:1]
-            parts.append(f"({re.escape(begin)}{_OTHER_REST if _is_other(token) else _LATIN_REST})")
-    return re.compile("".join(parts))
+            if not folded.startswith(as_written(token), at):
+                return None
+            at += 1
+            continue
+        word = _word_pattern(token).match(folded, at)
+        if word is None:
+            return None
+        is_prefix = term.prefix and number == last and word[0].startswith(token)
+        if not is_prefix and stem(word[0]) != stem(token):
+            return None
+        at = word.end()
+    return at
+
+
+def _gap_end(folded: str, at: int) -> int:
+    gap = _GAP.match(folded, at)
+    return gap.end() if gap else at
 
 
 def _starts_word(folded: str, at: int, token: str) -> bool:
-    if at == 0 or is_unspaced(token):
+    """Whether no letter of the same kind of script stands before."""
+    if at == 0 or is_unspaced(token) or is_unspaced(folded[at - 1]):
         return True
-    return (_OTHER if _is_other(token) else _LATIN).match(folded, at - 1) is None
+    return _word_pattern(token).match(folded, at - 1) is None
 
 
-def _stems_agree(words: Sequence[str], term: Term) -> bool:
-    last = len(term.tokens) - 1
-    for number, (word, token) in enumerate(zip(words, term.tokens, strict=True)):
-        if is_unspaced(token) or stem(word) == stem(token):
-            continue
-        if not (term.prefix and number == last and word.startswith(token)):
-            return False
-    return True
+def _may_touch(before: str, token: str) -> bool:
+    """Whether there is a word border between the two even without a blank."""
+    return is_unspaced(before) or is_unspaced(token) or _word_pattern(before) is not _word_pattern(token)
 
 
-def _is_other(token: str) -> bool:
-    return token[0] >= "\u0370" and _OTHER.match(token) is not None
+def _word_pattern(token: str) -> re.Pattern[str]:
+    for pattern in (_LATIN_WORD, _OTHER_WORD):
+        if pattern.match(token):
+            return pattern
+    return _ANY_WORD
 
 
 def _written_place(line: str, place: _Place) -> tuple[int, int]:

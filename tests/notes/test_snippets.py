@@ -31,6 +31,8 @@ def lines(text: str, query: str, limit: int = 10) -> list[int]:
         ("끝말잇기를", "끝말잇기"),
         ("ภาษาไทยเป็น", "เป็น"),
         ("हिन्दी भाषा।", "भाषा"),
+        ("मैं। तुम", '"मैं तुम"'),
+        ("မြန်မာ၊စာ", "မြန်မာစာ"),
         ("עִברית", "עברית"),
         ("العَربية، كتاب", "العربية"),
         ("ＭＣＰ server", "mcp"),
@@ -56,7 +58,15 @@ def test_a_line_is_found_as_the_index_finds_it(line: str, query: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "query"),
-    [("outrun", "run"), ("foobar", "foo"), ("适 xx 者", "适者"), ("ที่", "ท่"), ("bar foo", '"foo bar"'), ("rune", "run")],
+    [
+        ("outrun", "run"),
+        ("foobar", "foo"),
+        ("适 xx 者", "适者"),
+        ("ที่", "ท่"),
+        ("bar foo", '"foo bar"'),
+        ("rune", "run"),
+        ("ท่ี", "ที"),
+    ],
 )
 def test_a_line_without_the_word_is_not_found(line: str, query: str) -> None:
     assert matches(line, parse(query), [], 5) == Excerpts()

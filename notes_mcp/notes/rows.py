@@ -12,7 +12,7 @@ from typing import Any
 from notes_mcp.notes.filing import KINDS, inode_in
 from notes_mcp.notes.links import NOWHERE, Resolution, name_key, resolve, without_extension
 from notes_mcp.notes.records import Change, FileKind, Note
-from notes_mcp.notes.schema import Connection
+from notes_mcp.notes.schema import Connection, scalar
 from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, key_of, note_of, order_by, real_folder
 from notes_mcp.notes.segment import clean, key
 
@@ -52,7 +52,7 @@ def known(db: Connection) -> dict[str, Stamp]:
 def count(db: Connection, kind: FileKind | None) -> int:
     """How many files, or files of one kind."""
     scope = Scope(None if kind is None else KINDS.index(kind))
-    return int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}").fetchall()[0][0])
+    return int(scalar(db, f"SELECT count(*) FROM files f WHERE {scope.sql}"))
 
 
 def get(db: Connection, path: str) -> Note | None:
@@ -70,7 +70,7 @@ def below(db: Connection, folder: str) -> list[str]:
 
 def notes(db: Connection, scope: Scope, order: str, last: Sequence[Any] | None, limit: int) -> Page:
     """The page of files in `scope` behind the key `last`."""
-    total = int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values).fetchall()[0][0])
+    total = int(scalar(db, f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values))
     if last is not None:
         after(order, last, scope)
     rows = db.execute(
@@ -105,30 +105,28 @@ def tags(db: Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
     start = clean(key(prefix.strip().lstrip("#")))
     scope = Scope(0)
     scope.folder(real_folder(db, folder))
-    source, values = "tags t", [start, start + "\U0010ffff"]
-    if not scope.open:
-        source = f"tags t JOIN files f ON f.id=t.file AND {scope.sql}"
-        values = [*scope.values, *values]
-    condition = "t.key>=? AND t.key<?"
-    rows = db.execute(
-        f"SELECT t.key, min(t.tag), count(*) FROM {source} WHERE {condition} GROUP BY t.key", values
+    source = "tags t" if scope.open else f"tags t JOIN files f ON f.id=t.file AND {scope.sql}"
+    limits = [] if scope.open else scope.values
+    found: list[tuple[Any, ...]] = db.execute(
+        f"SELECT t.key, min(t.tag), count(*) FROM {source} WHERE t.key>=? AND t.key<? GROUP BY t.key",
+        [*limits, start, start + "\U0010ffff"],
     ).fetchall()
-    found: list[tuple[str, str, int]] = list(rows)
     names = [name for name, _, _ in found]
     for at, (name, tag, _) in enumerate(found):
         child = bisect_left(names, name + "/")
         if child < len(names) and names[child].startswith(name + "/"):
-            nested = db.execute(
+            nested = scalar(
+                db,
                 f"SELECT count(DISTINCT t.file) FROM {source} WHERE (t.key=? OR (t.key>? AND t.key<?))",
-                [*scope.values, name, name + "/", name + "0"] if not scope.open else [name, name + "/", name + "0"],
-            ).fetchall()[0][0]
+                [*limits, name, name + "/", name + "0"],
+            )
             found[at] = (name, tag, nested)
     return [(tag, number) for _, tag, number in sorted(found, key=lambda row: (-row[2], row[0]))]
 
 
 def last_seq(db: Connection) -> int:
     """The number of the newest line of the change log; lines to come are higher."""
-    return int(db.execute("SELECT seq FROM sqlite_sequence WHERE name='log'").fetchall()[0][0])
+    return int(scalar(db, "SELECT seq FROM sqlite_sequence WHERE name='log'"))
 
 
 def changes_since(db: Connection, seq: int) -> list[Change]:

@@ -8,9 +8,10 @@ left in peace and moves over when it meets the damage itself. `open_store` -> St
 import contextlib
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import apsw  # noqa: TID251
 
@@ -195,8 +196,13 @@ def _prepare(connection: Connection) -> None:
         _create_tables(connection)
 
 
+def scalar(connection: Connection, sql: str, values: Sequence[Any] = ()) -> Any:
+    """The first column of the first row."""
+    return connection.execute(sql, tuple(values)).fetchall()[0][0]
+
+
 def _version(connection: Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchall()[0][0])
+    return int(scalar(connection, "PRAGMA user_version"))
 
 
 def _probe(connection: Connection) -> None:

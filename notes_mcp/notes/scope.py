@@ -179,7 +179,7 @@ def real_folder(db: Connection, folder: str | None) -> str:
     if found.fetchall():
         return wanted
     folded = key(wanted)
-    close = db.execute(
+    close: list[tuple[Any, ...]] = db.execute(
         "SELECT path FROM files WHERE path_key>? AND path_key<? LIMIT 1", (folded + "/", folded + "0")
     ).fetchall()
     return "/".join(close[0][0].split("/")[: wanted.count("/") + 1]) if close else wanted

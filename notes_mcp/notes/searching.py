@@ -12,7 +12,7 @@ from typing import Any
 
 from notes_mcp.notes.query import Query, Term, can_relax, excluded_fts, to_fts
 from notes_mcp.notes.records import Note
-from notes_mcp.notes.schema import Connection
+from notes_mcp.notes.schema import Connection, scalar
 from notes_mcp.notes.scope import COLUMNS, Key, Scope, after, check_key, key_of, newness, note_of, order_by, rank
 from notes_mcp.notes.segment import is_unspaced
 from notes_mcp.notes.stem import stem
@@ -142,7 +142,7 @@ def _unranked(db: Connection, query: Query, scope: Scope, sort: str, last: Seque
     excluded = excluded_fts(query)
     if excluded:
         scope.add("f.id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", excluded)
-    total = int(db.execute(f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values).fetchall()[0][0])
+    total = int(scalar(db, f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values))
     if last is not None:
         after(sort, last, scope)
     rows = db.execute(
@@ -176,10 +176,5 @@ def _near(db: Connection, word: str, limit: int) -> list[tuple[str, str]]:
             edits = DamerauLevenshtein.normalized_similarity(asked, term)
             best[term] = max(best.get(term, 0.0), score + edits)
     ranked = sorted(best, key=lambda term: (-best[term], -terms[term], term))[:limit]
-    found = []
-    for term in ranked:
-        rows = db.execute(
-            "SELECT f.path FROM places p JOIN files f ON f.id=p.doc WHERE p.term=? LIMIT 1", (term,)
-        ).fetchall()
-        found.extend((term, path) for (path,) in rows)
-    return found
+    place = "SELECT f.path FROM places p JOIN files f ON f.id=p.doc WHERE p.term=? LIMIT 1"
+    return [(term, scalar(db, place, (term,))) for term in ranked]

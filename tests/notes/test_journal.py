@@ -19,6 +19,10 @@ IMAGES = st.lists(
         before=st.none() | st.binary(max_size=200),
         after_etag=st.none() | st.just("0123456789abcdef"),
         moved_from=st.none() | st.just("old/x.md"),
+        trash=st.none() | st.just(".trash/x.md"),
+        mode=st.none() | st.just(0o600),
+        made=st.integers(0, 3),
+        folder=st.booleans(),
     ),
     max_size=5,
 )
@@ -79,6 +83,32 @@ def test_the_newest_come_first_and_no_more_than_asked_for(journal):
 def test_an_empty_journal_has_nothing_and_makes_no_directory(journal):
     assert journal.latest() is None and journal.recent(10) == [] and journal.prune() == 0
     assert not journal._directory.exists()
+
+
+def test_a_change_that_was_begun_is_no_change_until_it_is_done(journal):
+    done, dropped, left = (journal.begin("edit_note", edit(f"{n}.md")) for n in range(3))
+    assert journal.latest() is None and journal.pending() == [done, dropped, left]
+    journal.commit(done)
+    journal.discard(dropped)
+    later = Journal(journal._directory)
+    assert later.pending() == [left] and [summary.change_id for summary in later.recent(9)] == [done]
+    assert later.get_pending(left).images == tuple(edit("2.md"))
+    assert later.begin("edit_note", edit()) > left
+    with pytest.raises(NotFoundError):
+        later.get(left)
+
+
+def test_an_image_says_what_the_change_does():
+    kinds = {
+        "put": Image("a.md", b"old", "e"),
+        "create": Image("a.md", None, "e"),
+        "trash": Image("a.md", b"old", None, trash=".trash/a.md"),
+        "restore": Image("a.md", None, "e", trash=".trash/a.md"),
+        "remove": Image("a.md", b"old", None),
+        "move": Image("b.md", None, "e", moved_from="a.md"),
+    }
+    assert {kind: image.kind for kind, image in kinds.items()} == {kind: kind for kind in kinds}
+    assert Image("v", None, None, moved_from="w", folder=True).kind == "move"
 
 
 def test_what_was_discarded_is_gone_and_discarding_twice_is_no_fault(journal):
@@ -159,7 +189,7 @@ def test_a_record_is_on_the_disk_whole_before_it_has_its_name(journal, monkeypat
     monkeypatch.setattr(module.Path, "replace", replace)
     journal.record("edit_note", edit())
     assert steps[:2] == ["fsync file", "rename"]
-    assert steps[2:] == (["fsync directory"] if os.name == "posix" else [])
+    assert steps[2:] == (["fsync directory", "rename"] if os.name == "posix" else ["rename"])
 
 
 def test_a_disk_that_takes_no_more_leaves_nothing_behind(journal, monkeypatch):

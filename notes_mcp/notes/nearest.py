@@ -2,7 +2,7 @@
 
 First slips that are made while quoting (escapes, line numbers), then one and the same text up to white
 space, quotation marks, normal form, width or case, then the lines around which most agrees, then the
-most alike line by rapidfuzz. Linear in the note; the last step looks at a bounded part of it. Pure.
+most alike line by rapidfuzz. Linear in the note, and of a very large one only the front is looked at. Pure.
 """
 
 import html
@@ -32,6 +32,7 @@ _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SPECIAL = re.compile(r"[\x00-\x1f\x7f-\xa0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]")
 _AROUND = 60  # characters shown at each side of the first difference
 _MAX_COMPARED = 300  # characters of one line that are compared with others
+_MAX_LINES = 300_000
 _MAX_LOOKED_AT = 2_000_000  # characters of the note
 _MIN_ALIKE = 55  # of 100
 _MAX_PASSAGE = 20_000
@@ -76,7 +77,9 @@ def _same_but_blanks(text: str) -> str:
 def nearest(text: Text, passage: str, within: tuple[int, int]) -> str:
     """A sentence or two: the place within that span (bytes of `text.utf8`) most like `passage`, and what differs."""
     first_line = text.line_of(within[0])
-    lines = _LINE_END.split(text.utf8[slice(*within)].decode())
+    lines = _LINE_END.split(text.utf8[slice(*within)].decode())[:_MAX_LINES]
+    if not lines[-1]:
+        lines = lines[:-1]
     quoted = _LINE_END.split(passage)
     if not passage.strip():
         return "It is nothing but white space; quote some of the words beside it."
@@ -161,7 +164,7 @@ def _aligned(lines: list[str], quoted: list[str], first_line: int) -> str:
     at = differing + shift
     place = _place(max(shift, 0), min(shift + len(quoted), len(lines)) - 1, first_line)
     if not 0 <= at < len(lines):
-        return f"Nearest: {place}, but line {differing + 1} of old_text is beyond where it may stand."
+        return f"Nearest: {place}, but for line {differing + 1} of old_text there is no line beside that."
     return f"Nearest: {place}; line {first_line + at} differs. {_contrast(lines[at], quoted[differing])}"
 
 

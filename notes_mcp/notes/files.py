@@ -145,16 +145,17 @@ def unmake_folders(root: str, parts: Sequence[str], count: int) -> None:
 
 @contextlib.contextmanager
 def write_temp(
-    folder: Folder, data: bytes, like: str | None = None, like_in: Folder | None = None
+    folder: Folder, data: bytes, like: str | None = None, like_in: Folder | None = None, mode: int | None = None
 ) -> Iterator[tuple[str, os.stat_result]]:
     """A hidden file with `data`, safely on disk, beside where it will go; removed unless it was renamed away.
 
     Yields its name and its state. `like` names a file (in `like_in`, else in the same folder) whose mode,
-    owner and extended attributes it takes over; without, a new file's usual mode. A kill at any instant
-    leaves at most this hidden file.
+    owner and extended attributes it takes over; without, `mode` or a new file's usual one. A kill at any
+    instant leaves at most this hidden file.
     """
     name = f"{TEMP_PREFIX}{os.urandom(8).hex()}{TEMP_SUFFIX}"
-    fd = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NOFOLLOW | _CLOEXEC, 0o600 if like else 0o666)
+    ours = 0o666 if like is None and mode is None else 0o600
+    fd = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | NOFOLLOW | _CLOEXEC, ours)
     try:
         try:
             view = memoryview(data)
@@ -162,6 +163,8 @@ def write_temp(
                 view = view[os.write(fd, view) :]
             if like is not None:
                 _copy_traits(like_in or folder, like, fd)
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(fd, mode)
             os.fsync(fd)
             info = os.fstat(fd)
         finally:

@@ -5,6 +5,7 @@ without following links (`files`), so what was checked is what is read. Regular 
 cannot hang a reader. Raises NoteErrors only.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from notes_mcp.notes.door import Door
 from notes_mcp.notes.files import READ, Folder, open_folder
 from notes_mcp.notes.listing import Listing, state_of
 from notes_mcp.notes.records import FileState, Scan
+from notes_mcp.notes.text import new_hash
 from notes_mcp.notes.told import told
 
 _READ_TRIES = 3
@@ -61,6 +63,17 @@ class Reading(Door):
             self._leftovers = tuple(listing.leftovers)
         return scan
 
+    def require_present(self) -> None:
+        """StorageError if the notes folder itself is gone or its disk seems unmounted: nothing in it is proven gone."""
+        with told(str(self.root)):
+            try:
+                device = os.stat(self.root).st_dev
+                away = device != self._device and not os.listdir(self.root)
+            except (FileNotFoundError, NotADirectoryError):
+                away = True
+        if away:
+            raise StorageError(f'The notes folder "{self.root}" is not there any more.')
+
     def _require_mounted(self, scan: Scan) -> None:
         with told(str(self.root)):
             if not scan.files and os.stat(self.root).st_dev != self._device:
@@ -85,6 +98,31 @@ class Reading(Door):
             with open_folder(str(self.root), trace.real[:-1]) as folder:
                 data, info = read_file(folder, trace.real[-1], trace.path, max_bytes)
             return data, state_of(trace.path, info)
+
+    def etag(self, path: str) -> str | None:
+        """The etag of the file spelled exactly `path`, of any size; None if none is there, or it is a link."""
+        with told(path):
+            trace = self._trace(path, exact=True)
+            if trace.missing or trace.path != path or not stat.S_ISREG(trace.info.st_mode):
+                return None
+            try:
+                with open_folder(str(self.root), trace.real[:-1]) as folder:
+                    return file_etag(folder, trace.real[-1], path)
+            except FileNotFoundError:
+                return None
+
+    def mode(self, path: str) -> int:
+        """The file's permissions. Raises like `locate`."""
+        with told(path):
+            return stat.S_IMODE(self._file(path).info.st_mode)
+
+    def is_same_file(self, path: str, other: str) -> bool:
+        """Whether both names, spelled exactly so, are of one file on disk (hard links)."""
+        with told(path):
+            here, there = self._trace(path, exact=True), self._trace(other, exact=True)
+            if here.missing or there.missing or not here.info.st_ino:
+                return False
+            return os.path.samestat(here.info, there.info)
 
     def read_setting(self, path: str, max_bytes: int = 65_536) -> bytes | None:
         """A file of `.obsidian`, for our own use and never for a client; None if it is not there."""
@@ -116,6 +154,15 @@ def read_file(folder: Folder, name: str, path: str, max_bytes: int | None) -> tu
         return data[: info.st_size], info
     finally:
         os.close(fd)
+
+
+def file_etag(folder: Folder, name: str, path: str) -> str:
+    """The etag of a file of any size, in little memory."""
+    fd = folder.open(name, READ)
+    with open(fd, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ForbiddenError(f'"{path}" is not a file.')
+        return hashlib.file_digest(file, new_hash).hexdigest()
 
 
 def _read_up_to(fd: int, size: int) -> bytes:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from notes_mcp.errors import (
     ExistsError,
+    ForbiddenError,
     InvalidRequestError,
     NotFoundError,
     ReadOnlyError,
@@ -32,10 +33,9 @@ from notes_mcp.notes.files import (
 )
 from notes_mcp.notes.gate import is_own_temp
 from notes_mcp.notes.listing import state_of
-from notes_mcp.notes.reading import Reading, read_file
+from notes_mcp.notes.reading import Reading, file_etag
 from notes_mcp.notes.realpath import Trace, is_folder
 from notes_mcp.notes.records import FileState
-from notes_mcp.notes.text import etag
 from notes_mcp.notes.told import told
 
 TRASH = ".trash"
@@ -46,9 +46,10 @@ _MAX_TRASH_NAMES = 10_000
 class Vault(Reading):
     """One folder of notes behind its gate. See `Door` for `root`, `case_sensitive`, `ignore` and what is raised."""
 
-    def create(self, path: str, data: bytes) -> FileState:
+    def create(self, path: str, data: bytes, *, mode: int | None = None) -> FileState:
         """A new file, whole or not at all; missing folders are made. ExistsError if the name is taken, also by
-        one that only looks different, also at this very moment: nothing is ever overwritten."""
+        one that only looks different, also at this very moment: nothing is ever overwritten. `mode`: its
+        permissions, else those that new files have."""
         with told(path, writing=True):
             trace = self._placed(path)
             if not trace.missing:
@@ -57,7 +58,7 @@ class Vault(Reading):
             self._sweep()
             parts = trace.real + trace.missing
             with self._folder_for(parts) as folder:
-                with write_temp(folder, data) as (temp, info):
+                with write_temp(folder, data, mode=mode) as (temp, info):
                     try:
                         rename_new(folder, temp, folder, parts[-1])
                     except FileExistsError as error:
@@ -81,36 +82,75 @@ class Vault(Reading):
                     rename_over(folder, temp, folder, parts[-1])
             return state_of("/".join(parts), info)
 
-    def trash(self, path: str, *, expect: str | None = None) -> str:
-        """Moves the file below `.trash`, folders kept, numbered if the name is taken there. Gives the new path."""
+    def trash_place(self, path: str) -> str:
+        """Where `trash` would put that file now: below `.trash`, folders kept, numbered if the name is taken."""
+        parts = tuple(path.split("/"))
+        with told(path, writing=True):
+            for above in ((TRASH, *parts[:-1]), (TRASH,)):
+                try:
+                    with open_folder(str(self.root), above) as folder:
+                        name = _free_name(folder, parts[-1])
+                except FileNotFoundError:
+                    name = parts[-1]
+                except NotADirectoryError:
+                    continue  # a file is in the way of a folder of the same name
+                return "/".join((*above, name))
+        raise StorageError(f'"{TRASH}" is not a folder, so nothing can be put there.')
+
+    def trash(self, path: str, *, expect: str | None = None, to: str | None = None) -> str:
+        """Moves the file below `.trash`, to the place `to` or else to `trash_place`. Gives its new path.
+
+        ExistsError if `to` is taken."""
         with told(path, writing=True):
             parts = self._file_expected(path, expect)
             self._sweep()
-            with open_folder(str(self.root), parts[:-1]) as source, self._trash_folder(parts) as (above, target):
-                _require_etag(source, parts[-1], path, expect)
-                for number in range(1, _MAX_TRASH_NAMES):
-                    name = _numbered(parts[-1], number)
+            while True:
+                place = tuple((to or self.trash_place("/".join(parts))).split("/"))
+                with open_folder(str(self.root), parts[:-1]) as source, self._folder_for(place) as target:
+                    _require_etag(source, parts[-1], path, expect)
                     try:
-                        carry_new(source, parts[-1], target, name)
-                    except FileExistsError:
-                        continue
-                    return "/".join((*above, name))
-            raise StorageError(f'The trash holds too many files named "{parts[-1]}"; empty it first.')
+                        carry_new(source, parts[-1], target, place[-1])
+                    except FileExistsError as error:
+                        if to is None:
+                            continue  # taken by somebody in this very moment
+                        raise _exists(to) from error
+                    return "/".join(place)
 
-    @contextlib.contextmanager
-    def _trash_folder(self, parts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Folder]]:
-        """Where the file `parts` goes in the trash: the same folders, or the top if a file is in their way."""
-        above: tuple[str, ...] = (TRASH, *parts[:-1])
-        try:
-            folder, made = make_folders(str(self.root), above)
-        except NotADirectoryError:
-            above = (TRASH,)
+    def restore(self, place: str, path: str, *, expect: str | None = None) -> str:
+        """Moves a file from its `place` in the trash to `path`. Gives the real path; ExistsError if it is taken,
+        StaleError if the file in the trash is not the expected one, NotFoundError if it is gone."""
+        source = _trash_parts(place)
+        with told(path, writing=True):
+            target = self._placed(path)
+            if not target.missing:
+                raise _exists(target.path)
+            parts = target.real + target.missing
+            with open_folder(str(self.root), source[:-1]) as here, self._folder_for(parts) as there:
+                _require_etag(here, source[-1], place, expect)
+                try:
+                    carry_new(here, source[-1], there, parts[-1])
+                except FileExistsError as error:
+                    raise _exists(target.path) from error
+            return target.path
+
+    def trashed_etag(self, place: str) -> str | None:
+        """The etag of a file in the trash; None if none is there."""
+        *above, name = _trash_parts(place)
+        with told(place):
             try:
-                folder, made = make_folders(str(self.root), above)
-            except NotADirectoryError as error:
-                raise StorageError(f'"{TRASH}" is not a folder, so nothing can be put there.') from error
-        with self._taken_back(folder, above, made):
-            yield above, folder
+                with open_folder(str(self.root), above) as folder:
+                    return file_etag(folder, name, place)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def missing_folders(self, path: str) -> int:
+        """How many folders a write of a new file at `path` would make."""
+        with told(path):
+            return max(0, len(self._placed(path).missing) - 1)
+
+    def unmake_folders(self, path: str, count: int) -> None:
+        """Removes the last `count` folders above `path`, from below, as long as they are empty."""
+        unmake_folders(str(self.root), path.split("/")[:-1], count)
 
     def remove(self, path: str, *, expect: str | None = None) -> str:
         """Deletes the file for good. Gives the path it had. ReadOnlyError for a file nobody may write."""
@@ -197,6 +237,23 @@ class Vault(Reading):
                     folder.unlink(name)
 
 
+def _trash_parts(place: str) -> tuple[str, ...]:
+    parts = tuple(place.split("/"))
+    if len(parts) < 2 or parts[0] != TRASH or not set(parts).isdisjoint(("", ".", "..")):
+        raise ForbiddenError(f'"{place}" is no place in the trash.')
+    return parts
+
+
+def _free_name(folder: Folder, name: str) -> str:
+    for number in range(1, _MAX_TRASH_NAMES):
+        numbered = _numbered(name, number)
+        try:
+            folder.stat(numbered)
+        except FileNotFoundError:
+            return numbered
+    raise StorageError(f'The trash holds too many files named "{name}"; empty it first.')
+
+
 def _numbered(name: str, number: int) -> str:
     stem, dot, extension = name.rpartition(".")
     if number == 1:
@@ -212,7 +269,7 @@ def _require_etag(folder: Folder, name: str, path: str, expect: str | None) -> N
     if expect is None:
         return
     try:
-        current = etag(read_file(folder, name, path, None)[0])
+        current = file_etag(folder, name, path)
     except FileNotFoundError as error:
         raise StaleError(f'"{path}" is gone. Nothing was changed.', None) from error
     if current != expect:

@@ -126,7 +126,7 @@ def _list_after(
 ) -> tuple[Value, list[Part] | None, int]:
     expansion = yamltree.Expansion(block.source)
     tags = [_tag_of(item) for item in node.items]
-    present = {tag.casefold() for tag in tags if tag}
+    present = {tag.casefold() for tag in tags if tag and change.renamed(tag) == tag}
     values: list[Value] = []
     parts: list[Part] = []
     changed = 0

@@ -31,8 +31,8 @@ _ADDING = ("append", "prepend", "insert_before", "insert_after")
 class Edit:
     """One edit. "" counts as not given for `old_text` and `section`, and for `text` where text cannot be empty.
 
-    - `replace`: `old_text`, which must stand there `count` times (all line ends count as equal, finds that
-      overlap count), becomes `text`; "" deletes it. `section` limits where it is looked for.
+    - `replace`: `old_text`, which must stand there `count` times (all line ends count as equal) and must not
+      overlap, becomes `text`; "" deletes it. `section` limits where it is looked for.
     - `append`: `text` as lines at the end of the note; with `section` behind the last line with words of
       that section and its sub-sections. A line end goes between where the last line has none.
     - `prepend`: `text` as lines at the top of the note, below the front matter and its blank lines; with

@@ -1,10 +1,8 @@
 """Where the passage that an edit quotes stands in a note: exactly so many times, or an error that helps.
 
-Exact but for line ends; never a guess. Overlapping finds count, or `aa` in `aaa` would be a coin toss.
+Exact but for line ends; never a guess: `aa` in `aaa` is refused, since which of the two would be a coin toss.
 What resembles a passage that is not there is `nearest`'s to tell. Pure.
 """
-
-from itertools import pairwise
 
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes.nearest import nearest
@@ -25,22 +23,21 @@ def find(text: Text, passage: str, count: int, within: Span | None = None, *, ho
     spans = text.occurrences(passage, start, end)
     if not spans:
         raise InvalidRequestError(f"old_text is nowhere in {home}. {_elsewhere(text, passage, (start, end))}")
-    if len(spans) <= count:
-        spans = sorted({*spans, *_overlapping(text, passage, spans, end)})
+    overlapping = _overlapping(text, passage, spans, end) if len(spans) <= count else []
+    if overlapping:
+        spans = sorted({*spans, *overlapping})
+        raise InvalidRequestError(
+            f"old_text stands {_times(len(spans))} in {home} ({_lines(text, spans)}), at places that overlap, so "
+            "it cannot be told which are meant: quote more of the text around."
+        )
     if len(spans) == count:
         return spans
+    there = f"old_text stands {_times(len(spans))} in {home} ({_lines(text, spans)}), but count says {count}"
     if len(spans) < count:
-        raise InvalidRequestError(
-            f"old_text stands {_times(len(spans))} in {home} ({_lines(text, spans)}), but count says {count}. "
-            f"Send count={len(spans)}, or quote less of the text."
-        )
-    way_out = "quote more of the text around the one you mean"
-    if within is None:
-        way_out += ", name its section"
-    if not _any_overlap(spans):
-        way_out += f", or send count={len(spans)} to change all"
+        raise InvalidRequestError(f"{there}. Send count={len(spans)}, or quote less of the text.")
+    narrower = "" if within else ", name its section"
     raise InvalidRequestError(
-        f"old_text stands {_times(len(spans))} in {home} ({_lines(text, spans)}), but count says {count}: {way_out}."
+        f"{there}: quote more of the text around the one you mean{narrower}, or send count={len(spans)} to change all."
     )
 
 
@@ -54,10 +51,6 @@ def _overlapping(text: Text, passage: str, spans: list[Span], stop: int) -> list
             reach += 1
         more += [found for found in text.occurrences(passage, past_first, reach) if found[0] < end]
     return more
-
-
-def _any_overlap(spans: list[Span]) -> bool:
-    return any(left[1] > right[0] for left, right in pairwise(spans))
 
 
 def _elsewhere(text: Text, passage: str, within: Span) -> str:

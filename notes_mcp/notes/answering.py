@@ -5,9 +5,10 @@ only says where to look. Several folders are answered as one. Reads the disk thr
 notes and hits are `finding`'s.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from notes_mcp.errors import AmbiguousError, ForbiddenError, NoteError, NotFoundError
+from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.notes import links, markdown, uris
 from notes_mcp.notes.answers import (
     ChangeRecord,
@@ -30,6 +31,7 @@ from notes_mcp.notes.writing import Outcome
 from notes_mcp.settings import Settings
 
 RECENT = 10
+T = TypeVar("T")
 
 
 class Answers:
@@ -46,41 +48,47 @@ class Answers:
         What is there under exactly that path is found without the index; a URI is never guessed at. Raises
         NotFoundError with the nearest paths, AmbiguousError with the candidates, ForbiddenError.
         """
-        place = self._by_uri(ref)
-        if place is not None:
-            folder, path = place
-            return folder, folder.vault.locate(path)
-        named = self._shelf.find(ref)
-        if named is not None:
-            try:
-                return named[0], named[0].vault.locate(named[1])
-            except NotFoundError:
-                pass
-        places = [named] if named is not None else [(folder, ref) for folder in self._shelf]
-        return self._by_index(ref, places, for_write=for_write)
+        return self._found(ref, lambda folder, path: (folder, folder.vault.locate(path)), for_write=for_write)
 
     def places(self, wanted: Sequence[str]) -> dict[str, tuple[Folder, str]]:
         """Those of the URIs that can be ours, each with its real path. A file that is not there can be waited for."""
         found: dict[str, tuple[Folder, str]] = {}
         for uri in wanted:
             try:
-                place = self._by_uri(uri)
-                if place is None:
-                    continue
-                folder, path = place
-                found[uri] = folder, folder.vault.place(path)
+                place = self._shelf.place(uri) if uris.parse(uri) is not None else None
+                if place is not None:
+                    found[uri] = place[0], place[0].vault.place(place[1])
             except NoteError:
                 continue  # the gate said no: left out of what is acknowledged, as the protocol asks
         return found
 
     def read(self, ref: str, *, scan: bool = False) -> Document:
         """The file, whole. Notes up to `max_note_bytes`, attachments up to `max_resource_bytes`."""
-        folder, path = self.resolve(ref)
-        if kind_of(path) == "note":
-            data, state = folder.vault.read(path)
-        else:
-            data, state = folder.vault.read_attachment(path, self._settings.max_resource_bytes)
-        return self.document(folder, state, data, scan=scan)
+
+        def read(folder: Folder, path: str) -> Document:
+            note = kind_of(path) == "note"
+            most = self._settings.max_note_bytes if note else self._settings.max_resource_bytes
+            data, state = folder.vault.read_attachment(path, most)
+            return self.document(folder, state, data, scan=scan)
+
+        return self._found(ref, read)
+
+    def _found(self, ref: str, use: Callable[[Folder, str], T], *, for_write: bool = False) -> T:
+        """What `use` makes of the file that `ref` means; it is what finds out whether the file is there."""
+        place = self._shelf.place(ref)
+        missing: NoteError | None = None
+        if place is not None:
+            try:
+                return use(*place)
+            except (NotFoundError, InvalidRequestError) as error:
+                if uris.parse(ref) is not None:
+                    raise
+                missing = error  # InvalidRequestError: a folder, beside which there may be a note of the same name
+        places = [place] if place is not None and place[1] else [(folder, ref) for folder in self._shelf]
+        try:
+            return use(*self._by_index(ref, places, for_write=for_write))
+        except NotFoundError as error:
+            raise (missing if isinstance(missing, InvalidRequestError) else error) from None
 
     def document(self, folder: Folder, state: FileState, data: bytes, *, scan: bool = False) -> Document:
         """A `Document` of bytes at hand."""
@@ -151,6 +159,9 @@ class Answers:
                 changes.append(ChangeRecord(change.change_id, change.tool, change.when_ns, paths))
             problems += (self._labelled(folder, problem) for problem in folder.problems())
         changes.sort(key=lambda change: change.change_id, reverse=True)
+        if state.complete:
+            count = sum(folder.notes + folder.attachments for folder in folders)
+            state = IndexState(count, count, complete=True)
         return Info(tuple(folders), tuple(recent), tuple(changes[:RECENT]), tuple(problems), state)
 
     def labelled(self, folder: Folder, change: Change) -> Change:
@@ -161,42 +172,25 @@ class Answers:
     def _labelled(self, folder: Folder, problem: Problem) -> Problem:
         return Problem(problem.kind, self._shelf.label(folder, problem.path), problem.advice)
 
-    def _by_uri(self, ref: str) -> tuple[Folder, str] | None:
-        parsed = uris.parse(ref)
-        if parsed is None:
-            return None
-        form, path = parsed
-        if form == "path":
-            return self._shelf.route(path)
-        for folder in self._shelf:
-            inside = folder.vault.relative(path)
-            if inside is not None:
-                return folder, inside
-        raise ForbiddenError(f"{ref} is not a note or attachment inside a folder that is served.")
-
     def _by_index(self, ref: str, places: Sequence[tuple[Folder, str]], *, for_write: bool) -> tuple[Folder, str]:
         found: list[tuple[Folder, str]] = []
         candidates: list[str] = []
+        near: list[str] = []
         for folder, asked in places:
             try:
                 found.append((folder, folder.index.resolve_ref(asked, for_write=for_write)))
             except AmbiguousError as error:
                 candidates += (self._shelf.label(folder, path) for path in error.candidates)
-            except NotFoundError:
-                continue  # the error below speaks for all folders
+            except NotFoundError as error:
+                near += (self._shelf.label(folder, path) for path in error.nearest)
         candidates += (self._shelf.label(folder, path) for folder, path in found)
         if len(candidates) > 1:
             shown = ", ".join(candidates[:10]) + (", …" if len(candidates) > 10 else "")
             raise AmbiguousError(
                 f"{ref!r} could be any of {len(candidates)}: {shown}. Give the whole path.", candidates
             )
-        if not found:
-            raise self._not_found(ref, places)
-        folder, path = found[0]
-        return folder, folder.vault.locate(path)
-
-    def _not_found(self, ref: str, places: Iterable[tuple[Folder, str]]) -> NotFoundError:
-        near = [self._shelf.label(folder, path) for folder, asked in places for path in folder.index.nearest(asked)]
+        if found:
+            return found[0]
         near = near[: links.MAX_NEAREST]
         hint = f" Nearest: {', '.join(near)}." if near else " list_notes shows what there is."
-        return NotFoundError(f"There is no note or file {ref!r}.{hint}", near)
+        raise NotFoundError(f"There is no note or file {ref!r}.{hint}", near)

@@ -16,10 +16,10 @@ Watching: TypeAlias = Literal["events", "polling", "off"]
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How far the index is: what depends on it says so while `complete` is false."""
+    """How far the index is: what depends on it says so while `complete` is false. `total` is None until counted."""
 
     indexed: int
-    total: int
+    total: int | None
     complete: bool
 
 
@@ -59,7 +59,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A note that was put into `.trash/` (`trashed_to`) or removed (None), and who still links to it."""
+    """A note that was put into `.trash/` (`trashed_to`) or removed (None), and who still links to it.
+
+    With dry_run nothing was moved: `trashed_to` is where it would lie.
+    """
 
     path: str
     trashed_to: str | None

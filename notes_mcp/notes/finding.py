@@ -1,30 +1,33 @@
-"""Pages of notes and of hits over all folders: each folder's index gives its part, here they are merged. Sync.
+"""Pages of hits over all folders: each folder's index gives its part, here they are merged. Sync.
 
 A cursor holds the sort key of the last row given out, in clients' paths, so that it stays right while
-notes come and go. Lines and headings of a hit come from the file as it is now: a hit can never show
-stale text, and a note that has gone meanwhile is shown without lines.
+notes come and go. Scores shift when they do, so what was shown of a ranking is remembered for a while.
+Lines and headings of a hit come from the file as it is now; a note that has gone has none.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from functools import partial
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError, NoteError
 from notes_mcp.notes import cursor as cursors
-from notes_mcp.notes import markdown, snippets
-from notes_mcp.notes.answers import Hit, IndexState, Match, NotePage, SearchPage
+from notes_mcp.notes import lookup, markdown, snippets
+from notes_mcp.notes.answers import Hit, IndexState, Match, SearchPage
 from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.lookup import Deadline, Pattern, TooSlowError
+from notes_mcp.notes.moment import moment_ns
 from notes_mcp.notes.query import Query, parse
+from notes_mcp.notes.reach import Reach, key_shape
 from notes_mcp.notes.records import Note
-from notes_mcp.notes.scope import KEY_SHAPES, key_of, rank
-from notes_mcp.notes.segment import key
+from notes_mcp.notes.scope import key_of, rank
 from notes_mcp.notes.shelf import Shelf
 from notes_mcp.notes.text import Text
 
 MATCHES_SHOWN = 3
 SUGGESTIONS = 3
-_LAST = "\U0010ffff"
+RANKINGS_REMEMBERED = 128
+_ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,196 +43,191 @@ class Asked:
     sort: str
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One note of a page to be: its sort key in clients' paths, where it is, its score."""
+
+    key: tuple[Any, ...]
+    folder: Folder
+    note: Note
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What was found of a page; `more` may come behind. `relaxed`: no note has all the words."""
+
+    rows: list[Row]
+    total: int
+    more: bool = False
+    relaxed: bool = False
+
+
 class Finder:
-    """Search and lists over the shelf. Paths that go in and come out are as clients see them."""
+    """Search over the shelf. Paths that go in and come out are as clients see them."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        self._reach = Reach(shelf)
+        self._shown: dict[str, frozenset[str]] = {}  # cursor -> the paths that were given out up to it
 
     def search(self, asked: Asked, limit: int, cursor: str | None, state: IndexState) -> SearchPage:
-        """One page of hits. Raises InvalidRequestError for a bad date, cursor, mode or sort."""
-        if asked.mode != "words":
-            raise InvalidRequestError(f"mode={asked.mode} is not there yet; use words.")
-        query = parse(asked.query)
-        last = cursors.decode(asked, cursor, KEY_SHAPES[asked.sort])
-        after_ns = None if asked.modified_after is None else moment_ns(asked.modified_after)
-        rows: list[tuple[Any, Folder, Note, float]] = []
-        total, relaxed, more = 0, True, False
-        places = self._within(asked.folder)
+        """One page of hits. Raises InvalidRequestError for a bad date, cursor, mode, sort or pattern, or one that takes
+        too long; NotFoundError for a folder."""
+        last = cursors.decode(asked, cursor, key_shape(asked.sort))
+        shown = self._shown.get(cursor) if cursor is not None else frozenset[str]()
+        if shown is None or asked.sort != "relevance":
+            shown = frozenset()
+        elif shown:
+            last = None
+        places = self._reach.within(asked.folder)
+        pattern: Pattern | None = None
+        match asked.mode:
+            case "words":
+                query = parse(asked.query)
+                found = self._words(asked, query, places, last, limit + len(shown))
+                look = partial(snippets.matches, query=query, limit=MATCHES_SHOWN)
+            case "exact" | "regex":
+                pattern = (lookup.exact if asked.mode == "exact" else lookup.regular)(asked.query)
+                deadline = Deadline()
+                found = self._lines(asked, pattern, places, deadline)
+                look = partial(_lines_in, pattern=pattern, deadline=deadline)
+            case other:
+                raise InvalidRequestError(f"There is no mode {other!r}; use words, exact or regex.")
+        start = None if last is None else rank(asked.sort, last)
+        rows = [row for row in found.rows if self._path(row) not in shown]
+        rows = sorted(
+            (row for row in rows if start is None or rank(asked.sort, row.key) > start),
+            key=lambda row: rank(asked.sort, row.key),
+        )
+        page = rows[:limit]
+        hits = tuple(self._hit(row, look) for row in page)
+        following = None
+        if page and (found.more or len(rows) > limit):
+            following = cursors.encode(asked, list(page[-1].key))
+            if cursor is None or shown:
+                self._remember(following, shown.union(map(self._path, page)))
+        # While the index is being built, a word it does not know may still be in a note.
+        unsure = pattern is None and state.complete and (found.relaxed or not found.total)
+        suggestions = self._suggest(query, places) if unsure else ()
+        return SearchPage(hits, found.total, found.relaxed, suggestions, following, state)
+
+    def _words(
+        self, asked: Asked, query: Query, places: Sequence[tuple[Folder, str]], last: Sequence[Any] | None, limit: int
+    ) -> Rows:
+        """Full text. What has only some of the words counts where no folder has a note with all of them."""
+        strict, loose = Rows([], 0), Rows([], 0, relaxed=True)
         for folder, below in places:
+            local = self._reach.local_query(query, folder)
+            if local is None:
+                continue
             found = folder.index.search(
-                query,
+                local,
                 folder=below,
                 tags=asked.tags,
                 properties=dict(asked.properties),
-                modified_after_ns=after_ns,
+                modified_after_ns=_after(asked),
                 sort=asked.sort,
-                after=self._key_for(folder, last),
+                after=self._reach.key_in(folder, last),
                 limit=limit,
             )
-            total += found.total
-            relaxed = relaxed and (found.relaxed or not found.total)
-            more = more or found.after is not None
-            for hit in found.hits:
-                key = (*hit.key[:-1], self._shelf.label(folder, hit.key[-1]))
-                rows.append((key, folder, hit.note, hit.score))
-        rows.sort(key=lambda row: rank(asked.sort, row[0]))
-        page, rest = rows[:limit], rows[limit:]
-        hits = tuple(self._hit(folder, note, score, query) for _, folder, note, score in page)
-        following = cursors.encode(asked, list(page[-1][0])) if page and (rest or more) else None
-        suggestions = () if total else self._suggest(query, places)
-        return SearchPage(hits, total, relaxed and total > 0, suggestions, following, state)
-
-    def list_notes(
-        self,
-        folder: str | None,
-        glob: str | None,
-        tag: str | None,
-        recursive: bool,
-        sort: str,
-        limit: int,
-        cursor: str | None,
-        state: IndexState,
-    ) -> NotePage:
-        """One page of notes, and the folders below with their number of notes."""
-        question = (folder, glob, tag, recursive, sort)
-        last = cursors.decode(question, cursor, KEY_SHAPES[sort])
-        rows: list[tuple[Any, Note]] = []
-        folders: list[tuple[str, int]] = []
-        total, more = 0, False
-        top = self._shelf.several and not (folder or "").strip("/")
-        for place, below in self._within(folder):
-            page = place.index.notes(
-                order=sort,
-                folder=below,
-                glob=glob,
-                tag=tag,
-                recursive=recursive or top,
-                after=self._key_for(place, last),
-                limit=limit,
+            if not found.total:
+                continue
+            rows = [
+                Row((*hit.key[:-1], self._shelf.label(folder, hit.key[-1])), folder, hit.note, hit.score)
+                for hit in found.hits
+            ]
+            so_far = loose if found.relaxed else strict
+            so_far = replace(
+                so_far,
+                rows=so_far.rows + rows,
+                total=so_far.total + found.total,
+                more=so_far.more or found.after is not None,
             )
-            total += page.total
-            more = more or page.after is not None
-            for note in page.notes:
-                labelled = replace(note, path=self._shelf.label(place, note.path))
-                rows.append((key_of(sort, labelled), labelled))
-            if top:
-                folders.append((place.name, page.total))
-            else:
-                inside = place.index.folders(below, recursive=recursive)
-                folders += ((self._shelf.label(place, path), count) for path, count in inside)
-        rows.sort(key=lambda row: rank(sort, row[0]))
-        shown, rest = rows[:limit], rows[limit:]
-        following = cursors.encode(question, list(shown[-1][0])) if shown and (rest or more) else None
-        return NotePage(tuple(note for _, note in shown), tuple(folders), total, following, state)
+            strict, loose = (strict, so_far) if found.relaxed else (so_far, loose)
+        return loose if loose.total and not strict.total else strict
 
-    def _within(self, folder: str | None) -> list[tuple[Folder, str]]:
-        """The folders that a `folder` argument reaches, with the real path in each. Raises NotFoundError."""
-        return [
-            (place, place.vault.locate_folder(below) if below else "") for place, below in self._shelf.within(folder)
-        ]
-
-    def _key_for(self, folder: Folder, last: Sequence[Any] | None) -> Sequence[Any] | None:
-        """A key in clients' paths as one in this folder's: rows that tie are ordered by the whole path."""
-        if last is None:
-            return None
-        prefix = self._shelf.label(folder, "") + "/" if self._shelf.several else ""
-        path = last[-1]
-        if path.startswith(prefix):
-            return (*last[:-1], path[len(prefix) :])
-        return (*last[:-1], "" if prefix > path else _LAST)
-
-    def names(self, kind: str, typed: str, limit: int) -> tuple[tuple[str, ...], int]:
-        """Paths, tags or folders that resemble what was typed, best first, and how many do. Nothing typed: all."""
-        known = self._known(kind)
-        if not typed.strip():
-            return tuple(known[:limit]), len(known)
-        asked = key(typed)
-        ranked = sorted(
-            (score, len(name), name) for name in known if (score := _likeness(asked, key(name))) is not None
-        )
-        if not ranked:
-            ranked = _fuzzy(asked, known)
-        return tuple(name for _, _, name in ranked[:limit]), len(ranked)
-
-    def _known(self, kind: str) -> list[str]:
-        known: list[str] = []
-        for folder in self._shelf:
-            if kind == "tags":
-                known += (tag for tag, _ in folder.index.tags())
-            elif kind == "folders":
-                known += (self._shelf.label(folder, path) for path, _ in folder.index.folders(recursive=True))
-            else:
-                known += (self._shelf.label(folder, note.path) for note in _newest(folder))
-        return list(dict.fromkeys(known))
-
-    def _hit(self, folder: Folder, note: Note, score: float, query: Query) -> Hit:
-        """Where in the file, as it is now, the query matches."""
-        labelled = replace(note, path=self._shelf.label(folder, note.path))
+    def _lines(self, asked: Asked, pattern: Pattern, places: Sequence[tuple[Folder, str]], deadline: Deadline) -> Rows:
+        """Every note in scope, read and looked through; the score is the number of lines that match."""
+        rows: list[Row] = []
+        done, notes = 0, [(folder, note) for folder, below in places for note in _in_scope(folder, below, asked)]
         try:
-            data, _ = folder.vault.read(note.path)
-        except NoteError:
-            return Hit(labelled, score, (), 0)
-        text = Text.decode(data)
-        scan = markdown.scan(text.utf8)
-        headings = [snippets.Heading(heading.line, heading.text) for heading in scan.headings]
-        found = snippets.matches(text.text, query, headings, MATCHES_SHOWN)
+            for folder, note in notes:
+                text = _text_of(folder, note.path)
+                if text is not None and (asked.mode == "regex" or lookup.may_match(pattern, text, deadline)):
+                    score = float(sum(1 for _ in lookup.lines(pattern, text, deadline)))
+                    if score:
+                        labelled = replace(note, path=self._shelf.label(folder, note.path))
+                        rows.append(Row(key_of(asked.sort, labelled, score), folder, note, score))
+                done += 1
+        except TooSlowError:
+            folder, note = notes[done]
+            where = self._shelf.label(folder, note.path)
+            raise InvalidRequestError(
+                f"The search took too long and was stopped at {where}, after {done:,} of {len(notes):,} notes. "
+                "Make the pattern simpler, or narrow the search with folder, tags or modified_after."
+            ) from None
+        return Rows(rows, len(rows))
+
+    def _hit(self, row: Row, look: Any) -> Hit:
+        """Where in the file, as it is now, the query matches."""
+        labelled = replace(row.note, path=self._path(row))
+        text = _decoded(row.folder, row.note.path)
+        if text is None:
+            return Hit(labelled, row.score, (), 0)
+        headings = [snippets.Heading(heading.line, heading.text) for heading in markdown.scan(text.utf8).headings]
+        found = look(text.text, headings=headings)
         shown = tuple(Match(each.line, each.heading, each.text) for each in found.shown)
-        return Hit(labelled, score, shown, found.more)
+        return Hit(labelled, row.score, shown, found.more)
+
+    def _path(self, row: Row) -> str:
+        return self._shelf.label(row.folder, row.note.path)
+
+    def _remember(self, cursor: str, shown: frozenset[str]) -> None:
+        self._shown[cursor] = shown
+        for old in list(self._shown)[:-RANKINGS_REMEMBERED]:
+            self._shown.pop(old, None)
 
     def _suggest(self, query: Query, places: Sequence[tuple[Folder, str]]) -> tuple[str, ...]:
         words: dict[str, None] = {}
         for folder, _ in places:
-            words.update(dict.fromkeys(folder.index.did_you_mean(query, lambda path: _text_of(folder, path))))  # noqa: B023
+            words.update(dict.fromkeys(folder.index.did_you_mean(query, partial(_text_of, folder))))
         return tuple(words)[:SUGGESTIONS]
 
 
-def moment_ns(text: str) -> int:
-    """An ISO 8601 date or time as nanoseconds since the epoch; without an offset it is local time."""
+def _after(asked: Asked) -> int | None:
+    return None if asked.modified_after is None else moment_ns(asked.modified_after)
+
+
+def _in_scope(folder: Folder, below: str, asked: Asked) -> list[Note]:
+    """The notes that all but the query let through."""
+    found = folder.index.search(
+        Query(),
+        folder=below,
+        tags=asked.tags,
+        properties=dict(asked.properties),
+        modified_after_ns=_after(asked),
+        sort="path",
+        limit=_ALL,
+    )
+    return [hit.note for hit in found.hits]
+
+
+def _lines_in(text: str, *, headings: Sequence[snippets.Heading], pattern: Pattern, deadline: Deadline) -> Any:
+    """The first lines that match. The note may have changed since it was looked through, so this may take too long."""
     try:
-        moment = datetime.fromisoformat(text.strip())
-        return int(moment.timestamp()) * 1_000_000_000
-    except (ValueError, OverflowError, OSError):
-        raise InvalidRequestError(
-            f"{text!r} is not a date; write it as 2026-11-30 or 2026-11-30T08:00:00+01:00."
-        ) from None
+        return snippets.excerpts(lookup.plain(text), lookup.lines(pattern, text, deadline), headings, MATCHES_SHOWN)
+    except TooSlowError:
+        return snippets.Excerpts()
 
 
-def _newest(folder: Folder) -> Iterator[Note]:
-    after: Sequence[Any] | None = None
-    while True:
-        page = folder.index.notes("modified", kind=None, after=after, limit=1_000)
-        yield from page.notes
-        after = page.after
-        if after is None:
-            return
-
-
-def _text_of(folder: Folder, path: str) -> str | None:
+def _decoded(folder: Folder, path: str) -> Text | None:
     try:
-        return Text.decode(folder.vault.read(path)[0]).text
+        return Text.decode(folder.vault.read(path)[0])
     except NoteError:
         return None
 
 
-def _likeness(asked: str, name: str) -> int | None:
-    """0: begins like it; 1: a component does; 2: a word does; 3: it is in there; 4: its letters are, in order; None."""
-    if name.startswith(asked):
-        return 0
-    if any(part.startswith(asked) for part in name.split("/")):
-        return 1
-    at = name.find(asked)
-    if at > 0:
-        return 2 if not name[at - 1].isalnum() else 3
-    letters = iter(name)
-    return 4 if all(letter in letters for letter in asked) else None
-
-
-def _fuzzy(asked: str, known: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Names with a misspelling between them and what was typed."""
-    from rapidfuzz import fuzz, process
-
-    found = process.extract(
-        asked, [key(name) for name in known], scorer=fuzz.partial_ratio, limit=None, score_cutoff=75
-    )
-    return sorted((-round(score), len(known[at]), known[at]) for _, score, at in found)
+def _text_of(folder: Folder, path: str) -> str | None:
+    text = _decoded(folder, path)
+    return None if text is None else text.text

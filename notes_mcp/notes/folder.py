@@ -6,18 +6,19 @@ log holds since this process asked last, whoever wrote it. Touches the disk only
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from notes_mcp.errors import NoteError, NotFoundError, TooLargeError
+from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError, TooLargeError
 from notes_mcp.notes.facts import bare_facts, extract
-from notes_mcp.notes.index import Index
-from notes_mcp.notes.records import Batch, Change, Entry, FileState, Problem
+from notes_mcp.notes.index import Index, IndexResetError
+from notes_mcp.notes.records import Batch, Change, Entry, Facts, FileState, Problem, Scan
 from notes_mcp.notes.text import etag
 from notes_mcp.notes.vault import Vault
 
 CHUNK_FILES = 200
 CHUNK_BYTES = 2_000_000
+_NO_INODE = -1
 
 _log = logging.getLogger(__name__)
 
@@ -42,8 +43,11 @@ class Folder:
         self._standing = tuple(problems)
         self._surveyed: tuple[Problem, ...] = ()
         self._unread: dict[str, Problem] = {}
-        self._suspects: set[str] = set()
-        self._announced = index.last_seq()
+        self._suspects: dict[str, str] = {}  # path -> etag of what the index still holds and the disk no more
+        self._awaited: set[str] = set()
+        self._owed: set[str] = set()
+        self._announced = _surely(index.last_seq)
+        self.held = _surely(index.count)  # files in the index before anything was looked at
 
     def survey(self) -> Survey:
         """Walks the folder without reading a note. What lies below unreadable folders is not missing.
@@ -55,15 +59,17 @@ class Folder:
         stale = tuple(file for file in scan.files if known.get(file.path, ())[:3] != _stamp(file))
         seen = {file.path for file in scan.files}
         missing = tuple(path for path in known if path not in seen and not _below(path, scan.unreadable))
+        # Under suspicion before anything new is read: what moved while nobody looked is then seen as moved.
+        self._suspects.update((path, known[path][3]) for path in missing)
         self._surveyed = scan.problems
         return Survey(stale, missing, len(scan.files), first=not known)
 
-    def chunks(self, survey: Survey) -> Iterator[tuple[str, ...]]:
-        """The stale paths in portions that one transaction takes: newest notes first, so that they are found first."""
-        portion: list[str] = []
+    def chunks(self, survey: Survey) -> Iterator[tuple[FileState, ...]]:
+        """The stale files in portions that one transaction takes: newest notes first, so that they are found first."""
+        portion: list[FileState] = []
         size = 0
         for file in sorted(survey.stale, key=lambda file: file.modified_ns, reverse=True):
-            portion.append(file.path)
+            portion.append(file)
             size += file.size if file.kind == "note" else 0
             if len(portion) >= CHUNK_FILES or size >= CHUNK_BYTES:
                 yield tuple(portion)
@@ -71,68 +77,112 @@ class Folder:
         if portion:
             yield tuple(portion)
 
-    def refresh(self, paths: Iterable[str], *, sure: bool = False, quiet: bool = False) -> frozenset[str]:
-        """Brings the index in step with the disk for these paths (files or folders).
+    def refresh(
+        self,
+        paths: Iterable[str] = (),
+        *,
+        seen: Iterable[FileState] = (),
+        sure: bool = False,
+        quiet: bool = False,
+    ) -> frozenset[str]:
+        """Brings the index in step with the disk for these paths (files or folders), and for files just `seen` there.
 
-        A path that is not there is dropped at once if `sure`, or if a new path holds the very same file
-        (a move); else it is returned, to be asked for again a little later: sync tools and editors make
-        files vanish for a moment. `quiet` keeps first sightings out of the change log.
+        A path that is not there is dropped at once if `sure`, or if a new path holds the very same bytes
+        (a move). The others, and files that are locked just now, are returned, to be asked for again a little
+        later: sync tools and editors make files vanish for a moment. What cannot be told of one path never
+        keeps the others back. `quiet` keeps first sightings out of the change log, but for `await_news`.
         """
-        entries: list[Entry] = []
+        entries: dict[str, Entry] = {}
         missing: set[str] = set()
-        for path in self._files(paths, missing):
-            entry = self._entry(path, missing)
+        again: set[str] = set()
+        for file in (*seen, *self._files(paths, missing, again)):
+            entry = self._entry(file, missing, again)
             if entry is not None:
-                entries.append(entry)
-        present = {entry.state.path for entry in entries}
-        suspects = {path for path in self._suspects | missing if path not in present and self.index.get(path)}
-        gone = suspects & missing if sure else self._moved(suspects, entries)
+                entries[entry.state.path] = entry
+        gone = self._gone(missing - entries.keys(), entries, again, sure=sure)
+        loud = [entries.pop(path) for path in self._awaited & entries.keys()]
+        self._awaited.difference_update(entry.state.path for entry in loud)
+        if loud:
+            self._apply(loud, (), quiet=False)
         if entries or gone:
-            self.index.apply(Batch(tuple(entries), tuple(sorted(gone)), quiet))
-        self._suspects = suspects - gone
-        return frozenset(self._suspects)
+            self._apply(tuple(entries.values()), gone, quiet=quiet)
+        return frozenset(again)
 
-    def news(self) -> list[Change]:
-        """What changed since the last call, in order, by whichever process."""
+    def await_news(self, paths: Iterable[str]) -> None:
+        """Those of these paths that are not there: should they appear, that is news, also to a `quiet` refresh."""
+        self._awaited.update(path for path in paths if self.index.get(path) is None)
+
+    def owe(self, path: str) -> None:
+        """This path was written, but could not be taken in; `owed` gives it to whoever comes next."""
+        self._owed.add(path)
+
+    def owed(self) -> frozenset[str]:
+        """What is owed, once."""
+        owed, self._owed = frozenset(self._owed), set()
+        return owed
+
+    def news(self) -> tuple[list[Change], bool]:
+        """What changed since the last call, in order, by whichever process; and whether that is all there was.
+
+        Not all: the log was cut in between, or the index had to start anew.
+        """
         changes = self.index.changes_since(self._announced)
-        if changes:
-            self._announced = changes[-1].seq
-        return changes
+        if not changes:
+            return [], True
+        complete = changes[0].seq == self._announced + 1
+        self._announced = changes[-1].seq
+        return changes, complete
 
     def problems(self) -> tuple[Problem, ...]:
         """What opening, the last walk and the last reads found worth a look, by path."""
         found = (*self._surveyed, *self._unread.values())
-        return self._standing + tuple(sorted(found, key=lambda problem: (problem.path, problem.kind)))
+        standing = self._standing
+        if self.index.in_memory and self.index.resets:  # else opening said it
+            standing = (*standing, Problem("index_in_memory", "", f"kept in memory: {self.index.reason}"))
+        return standing + tuple(sorted(found, key=lambda problem: (problem.path, problem.kind)))
 
     def relative(self, absolute: Iterable[str]) -> tuple[str, ...]:
         """The visible paths among absolute ones; see `Vault.relative`."""
         found = (self.vault.relative(path) for path in absolute)
         return tuple(path for path in found if path is not None)
 
-    def _files(self, paths: Iterable[str], missing: set[str]) -> Iterator[str]:
-        """Folders become the files in them, on disk and in the index; the rest passes."""
+    def _files(self, paths: Iterable[str], missing: set[str], again: set[str]) -> Iterator[FileState]:
+        """Paths as files: folders become what is in them, on disk and in the index."""
         for path in paths:
-            if self.vault.is_folder(path):
-                scan = self.vault.scan(path)
-                seen = {file.path for file in scan.files}
-                yield from seen
-                known = (below for below in self.index.below(path) if not _below(below, scan.unreadable))
-                missing.update(below for below in known if below not in seen)
+            try:
+                found = self._look(path)
+            except (NotFoundError, BusyError):
+                again.add(path)  # a folder that went away as we looked, or is locked
                 continue
-            if self.vault.stat(path) is None:
-                missing.add(path)
-                missing.update(self.index.below(path))
+            except StorageError:
+                raise  # the notes folder itself is away: nothing can be told of the others either
+            except NoteError as error:
+                _log.info("%s: %s", path, error)  # no permission to look there: nothing is proven
+                continue
+            if isinstance(found, Scan):
+                yield from found.files
+                there, unseen = {file.path for file in found.files}, found.unreadable
             else:
-                yield path
+                there, unseen = set(), ()
+                if found is not None:
+                    yield found
+                if found is not None and found.path == path:
+                    continue
+            known = (path, *self.index.below(path))
+            missing.update(one for one in known if one not in there and not _below(one, unseen))
 
-    def _entry(self, path: str, missing: set[str]) -> Entry | None:
+    def _look(self, path: str) -> FileState | Scan | None:
+        """The file or folder at exactly this path."""
         state = self.vault.stat(path)
+        return self.vault.scan(path) if state is None and self.vault.is_folder(path) else state
+
+    def _entry(self, file: FileState, missing: set[str], again: set[str]) -> Entry | None:
+        path = file.path
         self._unread.pop(path, None)
-        if state is None:
-            missing.add(path)
-            return None
-        if state.kind == "attachment" or not state.downloaded:
-            return Entry(state, _stat_etag(state), None if state.kind == "attachment" else bare_facts(path))
+        if file.kind == "attachment":
+            return Entry(file, _stat_etag(file), None)
+        if not file.downloaded:
+            return _unread(file)
         try:
             data, state = self.vault.read(path)
         except NotFoundError:
@@ -140,28 +190,98 @@ class Folder:
             return None
         except TooLargeError:
             self._unread[path] = Problem("too_large", path, "listed, but not read: raise --max-note-bytes to read it")
-            return Entry(state, _stat_etag(state), bare_facts(path))
+            return _unread(file)
         except NoteError as error:
+            if isinstance(error, StorageError):
+                self.vault.require_present()
+            if isinstance(error, BusyError):
+                again.add(path)
             self._unread[path] = Problem("unreadable", path, str(error))
-            known = self.index.get(path)
             # What was known of it stays searchable; a note never seen before is at least listed.
-            return None if known else Entry(state, _stat_etag(state), bare_facts(path))
-        facts = extract(path, data)
-        if not facts.valid_text:
-            self._unread[path] = Problem("not_text", path, "not valid UTF-8: it can be read (marked), not edited")
+            return None if self.index.get(path) else _unread(file)
+        if state.path != path:
+            missing.add(path)
+            return None
+        facts = self._facts(path, data)
         return Entry(state, etag(data), facts)
 
-    def _moved(self, suspects: set[str], entries: Sequence[Entry]) -> set[str]:
+    def _facts(self, path: str, data: bytes) -> Facts:
+        try:
+            facts = extract(path, data)
+        except Exception:
+            _log.exception("%s cannot be taken apart; it is found by its name alone", path)
+            self._unread[path] = Problem("not_understood", path, "listed, but not searched: its text cannot be parsed")
+            return bare_facts(path)
+        if not facts.valid_text:
+            self._unread[path] = Problem("not_text", path, "not valid UTF-8: it can be read (marked), not edited")
+        return facts
+
+    def _gone(self, missing: set[str], entries: Mapping[str, Entry], again: set[str], *, sure: bool) -> set[str]:
+        """What of the missing is proven gone; the rest comes under suspicion and is to be looked for `again`."""
+        for path in entries:
+            self._suspects.pop(path, None)
+        for path in missing:
+            self._unread.pop(path, None)
+            if path not in self._suspects and (known := self.index.get(path)) is not None:
+                self._suspects[path] = known.etag
+        suspects = missing & self._suspects.keys()
+        gone = self._moved(entries.values())
+        if sure:
+            gone |= suspects
+        again |= suspects - gone
+        if gone:
+            self.vault.require_present()
+        for path in gone:
+            del self._suspects[path]
+        return gone
+
+    def _moved(self, entries: Iterable[Entry]) -> set[str]:
         """Suspects whose content stands at a path that the index does not know yet."""
-        if not suspects:
+        if not self._suspects:
             return set()
-        arrived = {entry.etag for entry in entries if self.index.get(entry.state.path) is None}
-        known = ((path, self.index.get(path)) for path in suspects)
-        return {path for path, note in known if note is not None and note.etag in arrived and not self.vault.stat(path)}
+        arrived = {
+            entry.etag for entry in entries if entry.state.size and self.index.get(entry.state.path) is None
+        }  # fmt: skip
+        return {path for path, known in self._suspects.items() if known in arrived and self._absent(path)}
+
+    def _absent(self, path: str) -> bool:
+        try:
+            return self.vault.stat(path) is None
+        except NoteError:
+            return False  # that proves nothing
+
+    def _apply(self, entries: Sequence[Entry], gone: Iterable[str], *, quiet: bool) -> None:
+        """One batch; if something in it cannot be taken in, the rest is all the same."""
+        batch = Batch(tuple(entries), tuple(sorted(gone)), quiet)
+        try:
+            self.index.apply(batch)
+        except NoteError:
+            raise
+        except Exception:
+            if len(entries) < 2:
+                raise
+            _log.exception("a batch of %d notes cannot be taken in; going on one by one", len(entries))
+            self._apply((), batch.gone, quiet=quiet)
+            for entry in entries:
+                self._apply_one(entry, quiet=quiet)
+
+    def _apply_one(self, entry: Entry, *, quiet: bool) -> None:
+        try:
+            self._apply((entry,), (), quiet=quiet)
+        except NoteError:
+            raise
+        except Exception as error:
+            path = entry.state.path
+            self._unread[path] = Problem("not_understood", path, f"it cannot be taken into the index: {error}")
 
 
 def _stamp(file: FileState) -> tuple[int, int, int]:
     return file.size, file.modified_ns, file.inode
+
+
+def _unread(file: FileState) -> Entry:
+    """A note that is listed by its name alone. No file has that inode, so each survey tries again to read it."""
+    return Entry(replace(file, inode=_NO_INODE), _stat_etag(file), bare_facts(file.path))
 
 
 def _stat_etag(state: FileState) -> str:
@@ -171,3 +291,10 @@ def _stat_etag(state: FileState) -> str:
 
 def _below(path: str, folders: Sequence[str]) -> bool:
     return any(not folder or path.startswith(folder + "/") for folder in folders)
+
+
+def _surely(ask: Callable[[], int]) -> int:
+    try:
+        return ask()
+    except IndexResetError:
+        return ask()  # of the one in its place

@@ -1,8 +1,8 @@
-"""The async door: the only way from the event loop to disk and SQL. Owns the worker threads.
+"""The async door: the only way from the event loop to disk and SQL, through the threads of `workers`.
 
-One writer at a time (index and notes), a few readers beside it; the work itself is in `reading`,
-`writing` and `keeping`. `run` opens the folders and keeps them until `close`. What changed, whoever
-wrote it, goes to the `on_change` callbacks, on the loop, after the commit.
+The work itself is in `answering`, `finding`, `paging`, `writing` and `keeping`. `run` opens the folders
+and keeps them until `close`. What changed, whoever wrote it, goes to the `on_change` callbacks, on the
+loop, after the commit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,20 +11,20 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio
-from anyio import to_thread  # noqa: TID251 - this module owns the worker threads
 
 from notes_mcp.errors import NotFoundError
-from notes_mcp.notes import opening, uris
+from notes_mcp.notes import naming, opening, paging, uris
 from notes_mcp.notes.answering import RECENT, Answers
 from notes_mcp.notes.answers import Deleted, Document, IndexState, Info, NotePage, SearchPage, Written
 from notes_mcp.notes.finding import Asked, Finder
 from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
 from notes_mcp.notes.records import Change, FileState
 from notes_mcp.notes.shelf import Shelf, unique_names
+from notes_mcp.notes.workers import Workers
 from notes_mcp.settings import Settings
 
-READERS = 3
 T = TypeVar("T")
 Listener = Callable[[Sequence[Change], bool], None]
 Transform = Callable[[Document], bytes]
@@ -40,23 +40,23 @@ class Library:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._names = unique_names(settings.folders)
-        self._writing = anyio.CapacityLimiter(1)
-        self._reading = anyio.CapacityLimiter(READERS)
+        self._workers = Workers()
         self._opened = anyio.Event()
         self._closing = anyio.Event()
         self._closed = anyio.Event()
         self._listeners: list[Listener] = []
-        self._failure: BaseException | None = None
+        self._failure: Exception | None = None
 
     # -- life -------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Open, index, follow; returns after `close`. Raises what makes serving impossible (a folder that is gone)."""
         try:
-            served = await to_thread.run_sync(opening.open_all, self.settings, limiter=self._writing)
+            served = await self._workers.write(partial(opening.open_all, self.settings))
         except BaseException as error:
-            self._failure = error
+            self._failure = error if isinstance(error, Exception) else RuntimeError("closed before it was open")
             self._opened.set()
+            self._closed.set()
             raise
         self._shelf = Shelf([each.folder for each in served])
         self._answers = Answers(served, self.settings)
@@ -64,17 +64,21 @@ class Library:
         self._writers = {each.folder: each.writer for each in served}
         self._roots = {each.folder: each.root for each in served}
         self._keeper = Keeper(served, self._write, self._tell, self.settings)
-        self._opened.set()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keeper.run)
-            await self._closing.wait()
-            tasks.cancel_scope.cancel()
-        for folder in self._shelf:
-            await self._write(folder.index.close)
-        self._closed.set()
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._keeper.start(tasks)
+                self._opened.set()
+                await self._closing.wait()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._workers.drained()
+                for folder in self._shelf:
+                    await self._write(folder.index.close)
+            self._closed.set()
 
     async def close(self) -> None:
-        """Stop following the disk and close the index; returns when both are done."""
+        """Stop following the disk and close the index; returns when both are done. Writes under way are done first."""
         self._closing.set()
         await self._closed.wait()
 
@@ -95,9 +99,8 @@ class Library:
         await self._keeper.armed.wait()
         found = await self._read(partial(self._answers.places, wanted))
         for folder in {folder for folder, _ in found.values()}:
-            paths = [path for holder, path in found.values() if holder is folder]
             # Known as they are now: what differs from it later is a change, also while the first index is built.
-            await self._keeper.refresh(folder, paths, quiet=True)
+            await self._keeper.refresh(folder, [path for holder, path in found.values() if holder is folder])
         return {uri: uris.to_uri(self._shelf.label(folder, path)) for uri, (folder, path) in found.items()}
 
     async def state(self) -> IndexState:
@@ -108,8 +111,9 @@ class Library:
     async def settle(self) -> IndexState:
         """The same, after waiting up to `index_wait_ms` for a complete index."""
         await self._wait_opened()
-        with anyio.move_on_after(self.settings.index_wait_ms / 1000):
-            await self._keeper.complete.wait()
+        if not self._keeper.complete.is_set():
+            with anyio.move_on_after(self.settings.index_wait_ms / 1000):
+                await self._keeper.complete.wait()
         return self._keeper.state()
 
     # -- names ------------------------------------------------------------------------------------
@@ -148,8 +152,7 @@ class Library:
 
     async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
         """Up to `limit` "paths", "tags" or "folders" that resemble what was typed, best first, and how many do."""
-        await self.settle()
-        return await self._read(partial(self._finder.names, kind, prefix, limit))
+        return await self._ask(lambda _: naming.names(self._shelf, kind, prefix, limit))
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -159,14 +162,7 @@ class Library:
         Raises NotFoundError, AmbiguousError, ForbiddenError, TooLargeError, UnreadableError, BusyError.
         """
         await self._wait_opened()
-        work = partial(self._answers.read, ref, scan=scan)
-        try:
-            return await self._read(work)
-        except NotFoundError:
-            if self._keeper.complete.is_set():
-                raise
-        await self.settle()
-        return await self._read(work)
+        return await self._by_ref(partial(self._answers.read, ref, scan=scan))
 
     async def search(
         self,
@@ -181,11 +177,15 @@ class Library:
         limit: int = 10,
         cursor: str | None = None,
     ) -> SearchPage:
-        """A page of hits with their lines. Raises InvalidRequestError for a bad date, mode, pattern or cursor."""
-        state = await self.settle()
+        """A page of hits with their lines.
+
+        `mode`: "words" as `query` parses them; "exact", the text as it is, in any letter case unless it has a
+        capital; "regex", line by line. Raises InvalidRequestError for a bad date, mode, pattern or cursor, or a
+        search that takes too long; NotFoundError for a folder.
+        """
         wanted = tuple(sorted((properties or {}).items()))
         asked = Asked(query, folder, tuple(tags), wanted, modified_after, mode, sort)
-        return await self._read(partial(self._finder.search, asked, limit, cursor, state))
+        return await self._ask(partial(self._finder.search, asked, limit, cursor))
 
     async def list_notes(
         self,
@@ -199,9 +199,8 @@ class Library:
         cursor: str | None = None,
     ) -> NotePage:
         """A page of notes. Raises NotFoundError for a folder, InvalidRequestError for a bad cursor or glob."""
-        state = await self.settle()
-        ask = self._finder.list_notes
-        return await self._read(partial(ask, folder, glob, tag, recursive, sort, limit, cursor, state))
+        ask = partial(paging.list_notes, self._shelf, folder, glob, tag, recursive, sort, limit, cursor)
+        return await self._ask(ask)
 
     async def recent(self, limit: int, cursor: str | None) -> NotePage:
         """A page of all notes, the newest first."""
@@ -263,33 +262,58 @@ class Library:
         folder, path = await self._find(ref, for_write=True)
         left = await self._read(partial(self._answers.linking, folder, path))
         ask = self._writers[folder].delete
-        outcome = await self._write(
-            partial(ask, path, permanent=permanent, if_match=if_match, dry_run=dry_run, tool=tool)
-        )
-        await self._keeper.announce(folder)
+        work = partial(ask, path, permanent=permanent, if_match=if_match, dry_run=dry_run, tool=tool)
+        outcome = await self._to_the_end(folder, work)
         trashed = None if outcome.moved_to is None else self._shelf.label(folder, outcome.moved_to)
         return Deleted(self._shelf.label(folder, outcome.path), trashed, left, outcome.change_id)
 
     # -- threads ----------------------------------------------------------------------------------
 
     async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]:
-        await self._wait_opened()
-        work = partial(self._answers.resolve, ref, for_write=for_write)
+        return await self._by_ref(partial(self._answers.resolve, ref, for_write=for_write))
+
+    async def _by_ref(self, work: Callable[[], T]) -> T:
+        """What is not found under its exact path may be in the part of the index that is still to come."""
         try:
             return await self._read(work)
-        except NotFoundError:
+        except (NotFoundError, IndexResetError):
             if self._keeper.complete.is_set():
                 raise
-        await self.settle()
-        return await self._read(work)
+        state = await self.settle()
+        try:
+            return await self._read(work)
+        except NotFoundError as error:
+            if state.complete:
+                raise
+            of = "not counted yet" if state.total is None else f"of {state.total:,}"
+            raise NotFoundError(
+                f"{error} The index is still being built ({state.indexed:,} files, {of}): "
+                "give the whole path, or try again in a moment.",
+                error.nearest,
+            ) from None
+
+    async def _ask(self, work: Callable[[IndexState], T]) -> T:
+        """What depends on the index; asked once more if the index had to start anew under it."""
+        try:
+            return await self._read(partial(work, await self.settle()))
+        except IndexResetError:
+            return await self._read(partial(work, await self.settle()))
 
     def _transform(self, folder: Folder, transform: Transform, state: FileState, data: bytes) -> bytes:
         return transform(self._answers.document(folder, state, data))
 
     async def _change(self, folder: Folder, work: Callable[[], Any]) -> Written:
-        written = await self._write(lambda: self._answers.written(folder, work()))
-        await self._keeper.announce(folder)
-        return written
+        return await self._to_the_end(folder, lambda: self._answers.written(folder, work()))
+
+    async def _to_the_end(self, folder: Folder, work: Callable[[], T]) -> T:
+        """A write: done and told, or neither, also if the caller is cancelled meanwhile."""
+
+        async def write() -> T:
+            done = await self._write(work)
+            await self._keeper.announce(folder)
+            return done
+
+        return await self._workers.to_the_end(write())
 
     def _tell(self, folder: Folder, changes: Sequence[Change], complete: bool) -> None:
         labelled = [self._answers.labelled(folder, change) for change in changes]
@@ -298,13 +322,18 @@ class Library:
 
     async def _write(self, work: Callable[[], T]) -> T:
         await self._wait_opened()
-        return await to_thread.run_sync(work, limiter=self._writing)
+        return await self._workers.write(work)
 
     async def _read(self, work: Callable[[], T]) -> T:
         await self._wait_opened()
-        return await to_thread.run_sync(work, limiter=self._reading)
+        try:
+            return await self._workers.read(work)
+        except IndexResetError:
+            self._keeper.renew()
+            raise
 
     async def _wait_opened(self) -> None:
-        await self._opened.wait()
+        if not self._opened.is_set():
+            await self._opened.wait()
         if self._failure is not None:
             raise self._failure

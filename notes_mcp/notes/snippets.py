@@ -8,7 +8,7 @@ lines that are shown are looked at more closely. What is shown is the text as wr
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -90,16 +90,17 @@ def matches(text: str, query: Query, headings: Sequence[Heading], limit: int) ->
     )
 
 
-def found_by(text: str, pattern: re.Pattern[str], headings: Sequence[Heading], limit: int) -> Excerpts:
-    """The first `limit` lines of `text` in which `pattern` matches, looked for line by line."""
+def excerpts(text: str, places: Iterable[tuple[int, int, int]], headings: Sequence[Heading], limit: int) -> Excerpts:
+    """The first `limit` of `places` in `text`: 1-based line, and from where to where in it, in order."""
+    lines: list[str] = []
     shown: list[Excerpt] = []
     more = 0
-    for number, line in enumerate(_one_line_break(text).split("\n"), 1):
-        found = pattern.search(line)
-        if found is not None and len(shown) < limit:
-            shown.append(Excerpt(number, _heading(headings, number), _cut(line, *found.span())))
-        elif found is not None:
+    for line, start, end in places:
+        if len(shown) >= limit:
             more += 1
+            continue
+        lines = lines or _one_line_break(text).split("\n")
+        shown.append(Excerpt(line, _heading(headings, line), _cut(lines[line - 1], start, end)))
     return Excerpts(tuple(shown), more)
 
 

@@ -7,11 +7,20 @@ rename and the transform runs again on what it saved. Touches the disk only thro
 
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from notes_mcp.errors import BusyError, ExistsError, NoteError, NotFoundError, ReadOnlyError, StaleError
+from notes_mcp.errors import (
+    BusyError,
+    ExistsError,
+    NoteError,
+    NotFoundError,
+    ReadOnlyError,
+    StaleError,
+    TooLargeError,
+)
 from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.gate import kind_of
 from notes_mcp.notes.journal import Image, Journal
 from notes_mcp.notes.records import FileState
 from notes_mcp.notes.text import etag
@@ -55,7 +64,7 @@ class Writer:
         self._require_writable()
         if dry_run:
             place = self._vault.place(path)
-            if self._vault.stat(place) is not None:
+            if self._vault.stat(place) is not None or self._vault.is_folder(place):
                 raise ExistsError(f"{place} is there already; nothing was written. Choose another title.", place)
             return Outcome(place, None, data, None)
         with self._lock:
@@ -77,6 +86,7 @@ class Writer:
         `if_match` is not the current etag, BusyError when others keep saving in between.
         """
         self._require_writable()
+        taken: ExistsError | None = None
         with contextlib.nullcontext() if dry_run else self._lock:
             for _ in range(ATTEMPTS):
                 before, state = self._existing_or(start, path, if_match)
@@ -85,43 +95,60 @@ class Writer:
                     return Outcome(state.path, before, after, None)
                 try:
                     return self._put(state.path, before, after, tool)
-                except (StaleError, ExistsError):
+                except StaleError:
                     continue  # saved by somebody else in between: once more, on what they saved
+                except ExistsError as error:
+                    taken = error  # made in between; or its name is taken by one that only looks different
+        if taken is not None:
+            raise taken
         raise BusyError(f"{path} is being saved by another program over and over; nothing was written. Try again.")
 
     def _put(self, path: str, before: bytes | None, after: bytes, tool: str) -> Outcome:
-        change_id = self._record(tool, Image(path, before, etag(after)))
-        try:
+        with self._recorded(tool, Image(path, before, etag(after))) as change_id:
             if before is None:
                 self._vault.create(path, after)
             else:
                 self._vault.replace(path, after, expect=etag(before))
-        except BaseException:
-            self._forget(change_id)
-            raise
-        self._folder.refresh([path], sure=True)
+        self._follow(path)
         return Outcome(path, before, after, change_id)
 
     def delete(self, path: str, *, permanent: bool, if_match: str | None, dry_run: bool, tool: str) -> Outcome:
-        """Into `.trash/`, or with `permanent` off the disk; `moved_to` says where it lies now."""
+        """Into `.trash/`, or with `permanent` off the disk; `moved_to` says where it lies now, or would.
+
+        An attachment over `max_note_bytes` is too large for the journal: no `change_id`, and no `if_match` on it.
+        """
         self._require_writable()
-        if dry_run:
-            before, _ = self._current(path, if_match)
-            return Outcome(path, before, None, None)
-        with self._lock:
-            before, _ = self._current(path, if_match)
-            change_id = self._record(tool, Image(path, before, None))
-            moved_to = None
-            try:
+        with contextlib.nullcontext() if dry_run else self._lock:
+            before = self._deletable(path, if_match)
+            if dry_run:
+                return Outcome(path, before, None, None, None if permanent else self._vault.trash_place(path))
+            expect = None if before is None else etag(before)
+            image = None if before is None else Image(path, before, None)
+            with self._recorded(tool, image) as change_id:
+                moved_to = None
                 if permanent:
-                    self._vault.remove(path, expect=etag(before))
+                    self._vault.remove(path, expect=expect)
                 else:
-                    moved_to = self._vault.trash(path, expect=etag(before))
-            except BaseException:
-                self._forget(change_id)
-                raise
-            self._folder.refresh([path], sure=True)
+                    moved_to = self._vault.trash(path, expect=expect)
+            self._follow(path)
         return Outcome(path, before, None, change_id, moved_to)
+
+    def _deletable(self, path: str, if_match: str | None) -> bytes | None:
+        """The bytes now; None for an attachment that is too large to be kept."""
+        try:
+            return self._current(path, if_match)[0]
+        except TooLargeError:
+            if if_match is not None or kind_of(path) == "note":
+                raise
+            return None
+
+    def _follow(self, path: str) -> None:
+        """The index, after a write that happened: whatever fails here must not make it look as if it had not."""
+        try:
+            self._folder.refresh([path], sure=True)
+        except Exception as error:
+            _log.warning("%s is written, but not in the index yet: %s", path, error)
+            self._folder.owe(path)
 
     def _require_writable(self) -> None:
         if self._read_only:
@@ -154,16 +181,29 @@ class Writer:
             )
         return data, state
 
-    def _record(self, tool: str, image: Image) -> str | None:
-        if self._journal is None:
-            return None
-        try:
-            return self._journal.record(tool, [image])
-        except (OSError, NoteError) as error:
-            # The write the user asked for matters more than the means to undo it.
-            _log.warning("the change journal cannot be written (%s); this change cannot be undone", error)
-            return None
+    @contextlib.contextmanager
+    def _recorded(self, tool: str, image: Image | None) -> Iterator[str | None]:
+        """Keeps the image before what is done inside, and forgets it if that fails. Gives the id, None without one.
 
-    def _forget(self, change_id: str | None) -> None:
-        if change_id is not None and self._journal is not None:
-            self._journal.discard(change_id)
+        The write the user asked for matters more than the means to undo it: a journal that fails is only said.
+        """
+        change_id = None
+        if self._journal is not None and image is not None:
+            try:
+                change_id = self._journal.begin(tool, [image])
+            except (OSError, NoteError) as error:
+                _log.warning("the change journal cannot be written (%s); this change cannot be undone", error)
+        try:
+            yield change_id
+        except BaseException:
+            self._settle(change_id, done=False)
+            raise
+        self._settle(change_id, done=True)
+
+    def _settle(self, change_id: str | None, *, done: bool) -> None:
+        if change_id is None or self._journal is None:
+            return
+        try:
+            (self._journal.commit if done else self._journal.discard)(change_id)
+        except OSError as error:
+            _log.warning("the change journal cannot be brought up to date (%s)", error)

@@ -1,11 +1,10 @@
-import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.notes.query import parse, phrase
-from notes_mcp.notes.snippets import EXCERPT_CHARS, Excerpts, Heading, found_by, matches, nearest_form
+from notes_mcp.notes.snippets import EXCERPT_CHARS, Excerpts, Heading, excerpts, matches, nearest_form
 
 
 def lines(text: str, query: str, limit: int = 10) -> list[int]:
@@ -113,8 +112,8 @@ def test_blanks_in_an_excerpt_are_single() -> None:
     assert one.text == "- [ ] a word here"
 
 
-def test_a_pattern_is_looked_for_line_by_line() -> None:
-    found = found_by("a1\r\nb\r\na2\r\na3", re.compile(r"a\d$"), [Heading(2, "b")], 2)
+def test_given_places_become_excerpts_under_their_headings() -> None:
+    found = excerpts("a1\r\nb\r\na2\r\na3", [(1, 0, 2), (3, 0, 2), (4, 0, 2)], [Heading(2, "b")], 2)
     assert [(one.line, one.heading, one.text) for one in found.shown] == [(1, "", "a1"), (3, "b", "a2")]
     assert found.more == 1
 

@@ -5,7 +5,7 @@ asked for again with fewer rows, so that its cursor goes on exactly where it sto
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from notes_mcp.notes.answers import IndexState, Written
 from notes_mcp.notes.records import Note
@@ -19,10 +19,10 @@ R = TypeVar("R", bound=Result)
 
 
 class Progress(Result):
-    """How far an unfinished index is."""
+    """How far an unfinished index is; no total: the files are still being counted."""
 
     indexed: int
-    total: int
+    total: int | None = None
 
 
 class NoteRow(Result):
@@ -36,7 +36,7 @@ class NoteRow(Result):
 
 
 class WriteResult(Result):
-    """The write result of the tools that change one note."""
+    """The write result of the tools that change one note. `warnings` are sentences for the model."""
 
     unlisted: ClassVar[tuple[str, ...]] = ("bytes_before", "bytes_after")
     path: str
@@ -46,22 +46,29 @@ class WriteResult(Result):
     bytes_before: int
     bytes_after: int
     diff: str
+    warnings: list[str] | None = None
 
     def verbatim(self) -> Sequence[str]:
         return (self.diff,) if self.diff else ()
 
 
-def write_result(written: Written) -> WriteResult:
-    """`Written` as the tools show it."""
-    return WriteResult(
-        path=written.path,
-        etag=written.etag,
-        previous_etag=written.previous_etag,
-        change_id=written.change_id,
-        bytes_before=written.bytes_before,
-        bytes_after=written.bytes_after,
-        diff=written.diff,
-    )
+def write_fields(written: Written, *, dry_run: bool = False, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """`Written` as the fields of a WriteResult, with what a model must know about it."""
+    said = list(warnings)
+    if not written.changed:
+        said.append("No byte would be different, so nothing was written.")
+    elif written.change_id is None and not dry_run:
+        said.append("This change could not be put into the journal, so it cannot be undone.")
+    return {
+        "path": written.path,
+        "etag": written.etag,
+        "previous_etag": written.previous_etag,
+        "change_id": written.change_id,
+        "bytes_before": written.bytes_before,
+        "bytes_after": written.bytes_after,
+        "diff": written.diff,
+        "warnings": said or None,
+    }
 
 
 def progress(state: IndexState) -> Progress | None:

@@ -70,13 +70,16 @@ def coerce(value: Any, schema: Mapping[str, Any], where: str) -> Any:
     kind = schema.get("type")
     if kind == "string":
         # Some clients turn "2024" into a number on the way.
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        return _choice(text, schema["enum"], where) if "enum" in schema and isinstance(text, str) else text
     if kind not in _EXAMPLES:
         return value
     if isinstance(value, str):
         value = _read_json(value, kind, where)
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
+    if kind == "array" and isinstance(value, dict) and schema["items"].get("type") == "object":
+        value = [value]  # one of what may be many
     if not _is(value, kind):
         raise _wrong_type(value, kind, where)
     if kind == "array":
@@ -94,15 +97,17 @@ def prepare_nested(value: Mapping[str, Any], schema: Mapping[str, Any], where: s
         raise InvalidArguments(f"{where}: {error.message}") from None
 
 
+def names_one_of(name: str, known: Mapping[str, Any]) -> bool:
+    """Whether `name` is one of `known` or another spelling of one."""
+    return bool(_homes(name, known))
+
+
 def _rename(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: value for name, value in arguments.items() if name in known}
-    folded_known = {_fold(name): name for name in known}
     for name, value in arguments.items():
         if name in known:
             continue
-        folded = _fold(name)
-        homes = [folded_known[folded]] if folded in folded_known else []
-        homes += [own for own, others in _SPELLINGS.items() if own in known and folded in others]
+        homes = _homes(name, known)
         if not homes:
             raise InvalidArguments(_unknown(name, known))
         free = [own for own in homes if named.get(own) is None]
@@ -111,6 +116,13 @@ def _rename(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
         elif value is not None:
             raise InvalidArguments(f"{name} is another name for {homes[0]}, which is given too; leave one of them out.")
     return named
+
+
+def _homes(name: str, known: Mapping[str, Any]) -> list[str]:
+    """The arguments that `name` may mean, the likeliest first."""
+    folded = _fold(name)
+    homes = [own for own in known if _fold(own) == folded]
+    return homes + [own for own, others in _SPELLINGS.items() if own in known and folded in others]
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
@@ -122,6 +134,20 @@ def _unknown(name: str, known: Mapping[str, Any]) -> str:
     best = process.extractOne(_fold(name), {own: _fold(own) for own in known}, scorer=fuzz.WRatio, score_cutoff=50)
     nearest = f" The nearest is {best[2]}." if best else ""
     return f"Unknown argument: {shown}.{nearest} {_sentence_of(known)}"
+
+
+def _choice(text: str, choices: Sequence[str], where: str) -> str:
+    """The one of `choices` that is meant, whatever its case and separators; an error names the nearest."""
+    if text in choices:
+        return text
+    for choice in choices:
+        if _fold(choice) == _fold(text):
+            return choice
+    from rapidfuzz import fuzz, process
+
+    best = process.extractOne(_fold(text), {own: _fold(own) for own in choices}, scorer=fuzz.WRatio, score_cutoff=50)
+    nearest = f" The nearest is {best[2]}." if best else ""
+    raise InvalidArguments(f"{where} must be one of {', '.join(choices)}, not {shown(text)}.{nearest}")
 
 
 def _sentence_of(known: Mapping[str, Any], required: Sequence[str] = ()) -> str:

@@ -32,6 +32,11 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    @classmethod
+    def reshape(cls, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a client sent, in the shape the schema asks for, where that takes more than names and types."""
+        return arguments
+
 
 class Result(BaseModel):
     """The base of every tool's Result: becomes `structuredContent`; fields that are None are left out.
@@ -93,7 +98,7 @@ class Tool:
 
     async def run(self, arguments: Mapping[str, Any], library: "Library", report: Report) -> dict[str, Any]:
         """The bare CallToolResult. Raises InvalidArguments, and whatever NoteError the function raises."""
-        prepared = prepare(arguments, self.input_schema)
+        prepared = prepare(self.arguments.reshape(arguments), self.input_schema)
         try:
             args = self.arguments.model_validate(prepared)
         except ValidationError as error:
@@ -199,8 +204,13 @@ def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]
 
 def _explain(error: ValidationError) -> str:
     parts = []
-    for problem in error.errors(include_url=False, include_context=False):
+    for problem in error.errors(include_url=False):
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem["loc"]).lstrip(".")
+        if problem["type"] in ("too_long", "too_short"):
+            bound = "at most" if problem["type"] == "too_long" else "at least"
+            most = problem["ctx"].get("max_length", problem["ctx"].get("min_length"))
+            parts.append(f"{where} must have {bound} {most} items, not {problem['ctx']['actual_length']}.")
+            continue
         message = problem["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
         seen = f", not {shown(problem['input'])}" if not isinstance(problem["input"], dict) else ""
         parts.append(f"{where or 'arguments'} must be {message}{seen}.")

@@ -15,7 +15,7 @@ from notes_mcp.events import Report
 from notes_mcp.notes import markdown, sections
 from notes_mcp.notes.answers import Document
 from notes_mcp.notes.text import Text
-from notes_mcp.tools._answer import WriteResult, write_result
+from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._dates import stamp
 from notes_mcp.tools._tool import Arguments, tool
 
@@ -50,7 +50,7 @@ async def add_thoughts(args: Args, library: "Library", report: Report) -> WriteR
         written = await library.edit(path, transform, tool="add_thoughts", create=b"")
     else:
         written = await library.edit(args.path, transform, tool="add_thoughts")
-    return write_result(written)
+    return WriteResult(**write_fields(written))
 
 
 def entry_of(thoughts: str, now: datetime) -> str:

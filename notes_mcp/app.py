@@ -6,14 +6,15 @@ and SIGHUP, when the parent process is gone, and when nobody reads stdout any mo
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 from anyio import to_thread  # noqa: TID251 - the imports behind the handshake run in one
@@ -24,7 +25,9 @@ from notes_mcp.protocol.session import Session
 from notes_mcp.protocol.subscriptions import Hub
 from notes_mcp.protocol.values import Server
 from notes_mcp.settings import Settings
-from notes_mcp.wire.peer import Peer
+from notes_mcp.wire.jsonrpc import Oversized
+from notes_mcp.wire.peer import Peer, Write
+from notes_mcp.wire.signals import ENDING
 from notes_mcp.wire.stdio import Claimed, Stdio
 
 if TYPE_CHECKING:
@@ -59,18 +62,19 @@ LEAVE_MS = 900
 _log = logging.getLogger(__name__)
 
 
-def run(settings: Settings, claimed: Claimed) -> int:
-    """Serve until the client is done; returns the exit code. Does not return at all where a thread is stuck."""
+def run(settings: Settings, claimed: Claimed) -> NoReturn:
+    """Serve until the client is done, and end the process with the exit code."""
     logging.basicConfig(
         stream=sys.stderr, level=settings.log_level.upper(), format="notes-mcp %(levelname)s: %(message)s"
     )
-    try:
-        code = anyio.run(serve, settings, claimed)
-    except KeyboardInterrupt:
-        code = 0
-    sys.stderr.flush()
-    # A worker thread that waits for a dead disk must not keep the process: nothing it could do is half done.
-    os._exit(code)
+    anyio.run(_serve_and_leave, settings, claimed)
+    raise AssertionError("serving ends the process")
+
+
+async def _serve_and_leave(settings: Settings, claimed: Claimed) -> NoReturn:
+    # Left from within the loop, whose signal handlers hold to the last; and without waiting for threads: one that
+    # waits for a dead disk must not keep the process, and nothing it could do is half done.
+    _leave(await serve(settings, claimed))
 
 
 async def serve(settings: Settings, claimed: Claimed) -> int:
@@ -78,21 +82,28 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
     hub = Hub(settings.max_subscriptions)
     rooms = Rooms(settings, hub)
     async with Stdio(claimed, settings) as stdio, anyio.create_task_group() as tasks:
-        peer = Peer(stdio.lines(), stdio.write, settings)
-        server = Server("notes-mcp", __version__, "Notes", INSTRUCTIONS, CAPABILITIES)
-        handlers = {method: rooms.handler(method) for method in METHODS}
-        session = Session(server, handlers, rooms, hub, peer.notify, settings)
+        peer, session = connect(rooms, stdio.lines(), stdio.write, settings)
         stop = partial(_stop, peer)
-        tasks.start_soon(_stop_on_signals, stop)
+        _stop_on_signals(stop)
         tasks.start_soon(_stop_without_parent, stop, settings.parent_poll_ms / 1000)
         tasks.start_soon(_stop_when_broken, stdio, stop)
         tasks.start_soon(rooms.run, stop)
         await peer.serve(session)
-        leave = asyncio.get_running_loop().call_later(LEAVE_MS / 1000, os._exit, 0)
+        leave = asyncio.get_running_loop().call_later(LEAVE_MS / 1000, _leave, 0)
         await rooms.close()
         tasks.cancel_scope.cancel()
     leave.cancel()
     return 1 if rooms.failure else 0
+
+
+def connect(
+    rooms: "Rooms", lines: AsyncIterable[bytes | Oversized], write: Write, settings: Settings
+) -> tuple[Peer, Session]:
+    """One connection to the rooms: the peer, and the session it serves. Any number may be made on the same rooms."""
+    peer = Peer(lines, write, settings)
+    server = Server("notes-mcp", __version__, "Notes", INSTRUCTIONS, CAPABILITIES)
+    handlers = {method: rooms.handler(method) for method in METHODS}
+    return peer, Session(server, handlers, rooms, rooms.hub, peer.notify, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +118,8 @@ class Rooms:
     """Notes, tools and features: loaded behind the handshake, waited for by whoever needs them. Is the `Watched`."""
 
     def __init__(self, settings: Settings, hub: Hub) -> None:
+        self.hub = hub
         self._settings = settings
-        self._hub = hub
         self._opened: Opened | None = None
         self._ready = anyio.Event()
         self._closing = anyio.Event()
@@ -181,28 +192,30 @@ class Rooms:
         return library, methods, [library.run, resources.run]
 
     def _publish(self, event: Event) -> None:
-        self._hub.publish(event)
+        self.hub.publish(event)
 
 
 def _stop(peer: Peer, reason: str) -> None:
     """Ends serving in order; and without order if that takes too long."""
     _log.info("stopping: %s", reason)
-    asyncio.get_running_loop().call_later(LEAVE_MS / 1000, os._exit, 0)
+    asyncio.get_running_loop().call_later(LEAVE_MS / 1000, _leave, 0)
     peer.stop()
 
 
-async def _stop_on_signals(stop: Callable[[str], None]) -> None:
+def _leave(code: int) -> NoReturn:
+    with contextlib.suppress(OSError, ValueError):  # nobody may be reading stderr any more
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _stop_on_signals(stop: Callable[[str], None]) -> None:
     """SIGTERM, SIGINT (also with stdin open) and SIGHUP end the process as EOF does, with exit code 0."""
-    names = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    if sys.platform == "win32":
-        loop = asyncio.get_running_loop()
-        for number in numbers:
-            signal.signal(number, lambda number, _: loop.call_soon_threadsafe(stop, f"signal {number}"))
-        return
-    with anyio.open_signal_receiver(*numbers) as signals:
-        async for number in signals:
-            stop(signal.Signals(number).name)
+    loop = asyncio.get_running_loop()
+    for number in ENDING:
+        if sys.platform == "win32":
+            signal.signal(number, lambda number, _: loop.call_soon_threadsafe(stop, signal.Signals(number).name))
+        else:
+            loop.add_signal_handler(number, stop, number.name)
 
 
 async def _stop_without_parent(stop: Callable[[str], None], poll_s: float) -> None:

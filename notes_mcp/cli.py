@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from notes_mcp.check import check
 
             return check(settings, as_json=options.json)
-        return _serve(settings)
+        _serve(settings)
     except UsageError as fault:
         kind = "usage" if fault.exit_code == 2 else "environment"
         sys.stderr.write(
@@ -86,7 +86,10 @@ def _require_python(version: tuple[int, ...]) -> None:
         )
 
 
-def _serve(settings: "Settings") -> int:
+def _serve(settings: "Settings") -> NoReturn:
+    from notes_mcp.wire.signals import leave_on_signals
+
+    leave_on_signals()
     from notes_mcp.wire.stdio import claim
 
     if sys.stdin is not None and sys.stdin.isatty():
@@ -97,7 +100,7 @@ def _serve(settings: "Settings") -> int:
     claimed = claim()
     from notes_mcp.app import run
 
-    return run(settings, claimed)
+    run(settings, claimed)
 
 
 def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "Settings", argparse.Namespace]:

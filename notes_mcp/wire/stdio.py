@@ -51,11 +51,16 @@ def claim() -> Claimed:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    early = sys.stdout
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     elif hasattr(sys.stderr, "reconfigure"):
         sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout = sys.stderr
+    if early is not None:
+        # What was printed before us and not yet written goes where all prints go now.
+        with contextlib.suppress(OSError, ValueError):
+            early.flush()
     return claimed
 
 

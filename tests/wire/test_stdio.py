@@ -227,9 +227,15 @@ class Client:
             if fd >= 0:
                 os.close(fd)
 
-    def read_all(self):
-        with open(self.answers, "rb", closefd=False) as stream:
-            return stream.read()
+    def reading(self):
+        """Everything up to the end, read in a thread; on a descriptor of its own, which nobody closes meanwhile."""
+        descriptor = os.dup(self.answers)
+
+        def read_all():
+            with open(descriptor, "rb") as stream:
+                return stream.read()
+
+        return asyncio.ensure_future(asyncio.to_thread(read_all))
 
 
 @asynccontextmanager
@@ -267,7 +273,7 @@ class TestStdio:
     async def test_frames_of_all_sizes_keep_their_order(self):
         frames = [bytes([65 + index % 26]) * size for index, size in enumerate([1, 70_000, 5, 4096, 300_000, 2] * 20)]
         async with streaming() as (client, stdio):
-            reading = asyncio.ensure_future(asyncio.to_thread(client.read_all))
+            reading = client.reading()
             for frame in frames:
                 await stdio.write(frame)
             await stdio.flush()
@@ -276,7 +282,7 @@ class TestStdio:
 
     async def test_many_writers_at_once_never_mix_their_lines(self):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=10_000)) as (client, stdio):
-            reading = asyncio.ensure_future(asyncio.to_thread(client.read_all))
+            reading = client.reading()
             async with asyncio.TaskGroup() as tasks:
                 for index in range(100):
                     tasks.create_task(stdio.write(b"%d " % index * 3000))
@@ -367,5 +373,5 @@ class TestStdio:
     async def test_leaving_waits_for_a_client_that_reads_slowly(self):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=10_000_000)) as (client, stdio):
             await stdio.write(b"x" * 1_000_000)
-            reading = asyncio.ensure_future(asyncio.to_thread(client.read_all))
+            reading = client.reading()
         assert len(await reading) == 1_000_001

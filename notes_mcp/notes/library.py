@@ -183,6 +183,7 @@ class Library:
         capital; "regex", line by line. Raises InvalidRequestError for a bad date, mode, pattern or cursor, or a
         search that takes too long; NotFoundError for a folder.
         """
+        await self._wait_opened()
         wanted = tuple(sorted((properties or {}).items()))
         asked = Asked(query, folder, tuple(tags), wanted, modified_after, mode, sort)
         return await self._ask(partial(self._finder.search, asked, limit, cursor))
@@ -199,6 +200,7 @@ class Library:
         cursor: str | None = None,
     ) -> NotePage:
         """A page of notes. Raises NotFoundError for a folder, InvalidRequestError for a bad cursor or glob."""
+        await self._wait_opened()
         ask = partial(paging.list_notes, self._shelf, folder, glob, tag, recursive, sort, limit, cursor)
         return await self._ask(ask)
 
@@ -270,6 +272,7 @@ class Library:
     # -- threads ----------------------------------------------------------------------------------
 
     async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]:
+        await self._wait_opened()
         return await self._by_ref(partial(self._answers.resolve, ref, for_write=for_write))
 
     async def _by_ref(self, work: Callable[[], T]) -> T:

@@ -12,6 +12,7 @@ from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, Not
 from notes_mcp.notes import links, markdown, uris
 from notes_mcp.notes.answers import (
     ChangeRecord,
+    Deleted,
     Document,
     FolderInfo,
     IndexState,
@@ -123,6 +124,15 @@ class Answers:
             diff=unified(Text.decode(before).text, Text.decode(after).text, label) if changed else "",
             changed=changed,
         )
+
+    def deleted(self, folder: Folder, outcome: Outcome, left: tuple[str, ...]) -> Deleted:
+        """What a deletion did, or would do; of a note with its last text as a diff."""
+        label, before = self._shelf.label(folder, outcome.path), outcome.before
+        trashed = None if outcome.moved_to is None else self._shelf.label(folder, outcome.moved_to)
+        if before is None:
+            return Deleted(label, trashed, left, outcome.change_id)
+        diff = unified(Text.decode(before).text, None, label) if kind_of(outcome.path) == "note" else ""
+        return Deleted(label, trashed, left, outcome.change_id, etag(before), len(before), diff)
 
     def linking(self, folder: Folder, path: str) -> tuple[str, ...]:
         """The notes that link to this file, each once."""

@@ -61,13 +61,17 @@ class Written:
 class Deleted:
     """A note that was put into `.trash/` (`trashed_to`) or removed (None), and who still links to it.
 
-    With dry_run nothing was moved: `trashed_to` is where it would lie.
+    With dry_run nothing was moved: `trashed_to` is where it would lie. The last three are of the file as it was;
+    of one that is too large to be read only its path is known.
     """
 
     path: str
     trashed_to: str | None
     backlinks_left: tuple[str, ...]
     change_id: str | None
+    previous_etag: str | None = None
+    bytes_before: int | None = None
+    diff: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from notes_mcp.notes.finding import Asked, Finder
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
+from notes_mcp.notes.linking import Kind, Linker, LinkPage, TagPage
 from notes_mcp.notes.records import Change, FileState
 from notes_mcp.notes.shelf import Shelf, unique_names
 from notes_mcp.notes.workers import Workers
@@ -61,6 +62,7 @@ class Library:
         self._shelf = Shelf([each.folder for each in served])
         self._answers = Answers(served, self.settings)
         self._finder = Finder(self._shelf)
+        self._linker = Linker(self._shelf, self._answers)
         self._writers = {each.folder: each.writer for each in served}
         self._roots = {each.folder: each.root for each in served}
         self._keeper = Keeper(served, self._write, self._tell, self.settings)
@@ -208,6 +210,16 @@ class Library:
         """A page of all notes, the newest first."""
         return await self.list_notes(sort="modified", limit=limit, cursor=cursor)
 
+    async def tags(
+        self, *, prefix: str = "", folder: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> TagPage:
+        """A page of tags. Raises NotFoundError for a folder, InvalidRequestError for a bad cursor."""
+        return await self._ask(partial(self._linker.tags, prefix, folder, limit, cursor))
+
+    async def links(self, kind: Kind, ref: str | None, *, limit: int = 50, cursor: str | None = None) -> LinkPage:
+        """A page of links. Raises InvalidRequestError for a bad cursor or where `ref` is missing, NotFoundError, …"""
+        return await self._ask(partial(self._linker.links, kind, ref, limit, cursor))
+
     async def info(self) -> Info:
         """Folders, recent notes and changes, problems, and how far the index is."""
         page = await self.recent(RECENT, None)
@@ -266,8 +278,7 @@ class Library:
         ask = self._writers[folder].delete
         work = partial(ask, path, permanent=permanent, if_match=if_match, dry_run=dry_run, tool=tool)
         outcome = await self._to_the_end(folder, work)
-        trashed = None if outcome.moved_to is None else self._shelf.label(folder, outcome.moved_to)
-        return Deleted(self._shelf.label(folder, outcome.path), trashed, left, outcome.change_id)
+        return await self._read(partial(self._answers.deleted, folder, outcome, left))
 
     # -- threads ----------------------------------------------------------------------------------
 

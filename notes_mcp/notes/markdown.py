@@ -7,7 +7,7 @@ only links in front matter values are seen. Linear in the size of the text. Pure
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from notes_mcp.notes import comments as obsidian_comments
@@ -27,6 +27,7 @@ __all__ = [
     "Task",
     "front_matter",
     "is_tag",
+    "prose",
     "scan",
 ]
 
@@ -37,6 +38,7 @@ _LINE_END = re.compile(rb"[\r\n]|\Z")
 _BLOCK_MARK = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9-]+\s*\Z")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _Placed: TypeAlias = tuple[int, int, LinkKind, Target, str]  # start, minus end: an outer link before those in it
+_WEB_ADDRESS = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>]*")
 _COMMENT_ROUNDS = 2  # a comment may hold half a fence, which hid others from the first pass
 
 
@@ -44,16 +46,7 @@ def scan(utf8: bytes) -> MarkdownScan:
     """All that is in a note's text, front matter included. Never raises; spans as `notes.spans` says."""
     properties = front_matter(utf8)
     base = properties[1] if properties else 0
-    with_blocks = utf8.find(b"^", base) >= 0
-    source, found = utf8, Walk(_decoded(utf8, base), base, with_blocks)
-    hidden: list[Span] = []
-    for _ in range(_COMMENT_ROUNDS if utf8.find(b"%%", base) >= 0 else 0):
-        spans = obsidian_comments.comments(source, base, found.text)
-        if not spans:
-            break
-        hidden += spans
-        source = obsidian_comments.blanked(source, spans)
-        found = Walk(_decoded(source, base), base, with_blocks)
+    source, found, hidden = _walked(utf8, base, with_blocks=utf8.find(b"^", base) >= 0)
     return MarkdownScan(
         front_matter=properties,
         body_start=base,
@@ -67,6 +60,17 @@ def scan(utf8: bytes) -> MarkdownScan:
     )
 
 
+def prose(utf8: bytes) -> list[Span]:
+    """The stretches that a reader reads as text: sorted, disjoint, with no code, link, tag, web address, comment,
+    HTML or front matter in them."""
+    properties = front_matter(utf8)
+    base = properties[1] if properties else 0
+    source, found, hidden = _walked(utf8, base, with_blocks=False)
+    cuts = [*hidden, *(match.span() for match in _WEB_ADDRESS.finditer(source, base))]
+    cuts += [(start, end) for _, start, end, _ in obsidian_tags.tags(source, base, found.text)]
+    return list(_without(found.text, sorted(cuts)))
+
+
 def front_matter(utf8: bytes) -> Span | None:
     """The span of the front matter, both fence lines included; None if the text does not begin with one.
 
@@ -75,6 +79,36 @@ def front_matter(utf8: bytes) -> Span | None:
     opening = _OPENING_FENCE.match(utf8)
     closing = _CLOSING_FENCE.search(utf8, opening.end()) if opening else None
     return (0, closing.end()) if closing else None
+
+
+def _walked(utf8: bytes, base: int, *, with_blocks: bool) -> tuple[bytes, Walk, list[Span]]:
+    """The body's harvest, the source it was made from (comments blanked out), and the spans of the comments."""
+    source, found = utf8, Walk(_decoded(utf8, base), base, with_blocks)
+    hidden: list[Span] = []
+    for _ in range(_COMMENT_ROUNDS if utf8.find(b"%%", base) >= 0 else 0):
+        spans = obsidian_comments.comments(source, base, found.text)
+        if not spans:
+            break
+        hidden += spans
+        source = obsidian_comments.blanked(source, spans)
+        found = Walk(_decoded(source, base), base, with_blocks)
+    return source, found, hidden
+
+
+def _without(spans: Iterable[Span], cuts: Sequence[Span]) -> Iterator[Span]:
+    """`spans` less what is in `cuts`; both sorted."""
+    first = 0
+    for start, end in spans:
+        while first < len(cuts) and cuts[first][1] <= start:
+            first += 1
+        at = first
+        while at < len(cuts) and cuts[at][0] < end:
+            if start < cuts[at][0]:
+                yield start, cuts[at][0]
+            start = max(start, cuts[at][1])
+            at += 1
+        if start < end:
+            yield start, end
 
 
 class _Lines:

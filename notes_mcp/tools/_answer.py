@@ -134,4 +134,4 @@ async def fit_page(ask: Callable[[int], Awaitable[tuple[R, int]]], limit: int, m
 
 def size(result: Result) -> int:
     """Characters of the JSON a client shows."""
-    return len(compact(result.model_dump(mode="json", exclude_none=True)))
+    return len(compact(result.model_dump(mode="json", by_alias=True, exclude_none=True)))

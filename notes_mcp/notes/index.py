@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw  # noqa: TID251
 
@@ -24,6 +24,7 @@ from notes_mcp.notes.scope import Scope, real_folder
 from notes_mcp.notes.searching import Found
 
 MAX_IDLE_READERS = 4
+T = TypeVar("T")
 _DAMAGE = (*UNUSABLE, *NO_ROOM)
 
 
@@ -170,6 +171,11 @@ class Index:
         """Where a link in `from_path` leads; see `links.resolve`."""
         with self._reading() as db:
             return links.resolve(target, from_path, rows.Files(db), markdown=markdown)
+
+    def among_files(self, ask: Callable[[rows.Files], T]) -> T:
+        """What `ask` answers, which is given the files as a `links.Lookup`. It must not ask the index for more."""
+        with self._reading() as db:
+            return ask(rows.Files(db))
 
     def nearest(self, ref: str, limit: int = links.MAX_NEAREST) -> tuple[str, ...]:
         """Real paths that resemble `ref` by path, name or title, best first."""

@@ -152,6 +152,12 @@ class Library:
         folder, daily = await self._read(self._answers.daily_notes)
         return self._shelf.label(folder, daily.path(day))
 
+    async def daily_template(self) -> str | None:
+        """The path of the note that new daily notes start from, as Obsidian's settings give it; None without one."""
+        await self._wait_opened()
+        folder, daily = await self._read(self._answers.daily_notes)
+        return self._shelf.label(folder, daily.template) if daily.template else None
+
     async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
         """Up to `limit` "paths", "tags" or "folders" that resemble what was typed, best first, and how many do."""
         return await self._ask(lambda _: naming.names(self._shelf, kind, prefix, limit))

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from notes_mcp.errors import InvalidRequestError, NotFoundError
+from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.events import Report
 from notes_mcp.notes import markdown, sections
 from notes_mcp.notes.answers import Document
 from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._dates import stamp
+from notes_mcp.tools._names import stem_of
+from notes_mcp.tools._template import filled
 from notes_mcp.tools._tool import Arguments, tool
 
 if TYPE_CHECKING:
@@ -45,12 +47,27 @@ async def add_thoughts(args: Args, library: "Library", report: Report) -> WriteR
     def transform(document: Document) -> bytes:
         return added(document, entry, args.section)
 
-    if args.path is None:
-        path = await library.daily_path(now.date())
-        written = await library.edit(path, transform, tool="add_thoughts", create=b"")
-    else:
-        written = await library.edit(args.path, transform, tool="add_thoughts")
-    return WriteResult(**write_fields(written))
+    if args.path is not None:
+        return WriteResult(**write_fields(await library.edit(args.path, transform, tool="add_thoughts")))
+    path = await library.daily_path(now.date())
+    start, warnings = await _daily_start(library, path, now)
+    # By its URI, since a bare name could mean a note of that name in another folder.
+    written = await library.edit(library.uri(path), transform, tool="add_thoughts", create=start.encode())
+    return WriteResult(**write_fields(written, warnings=() if written.previous_etag else warnings))
+
+
+async def _daily_start(library: "Library", path: str, now: datetime) -> tuple[str, list[str]]:
+    """What a new daily note starts from: the template that Obsidian's settings name, filled in; else nothing."""
+    name = await library.daily_template()
+    if name is None:
+        return "", []
+    try:
+        document = await library.read(name)
+    except NoteError as error:
+        return "", [f"The daily note was made without its template {name}: {error}"]
+    if document.text is None or not document.text.valid:
+        return "", [f"The daily note was made without its template: {document.path} is not text that can be used."]
+    return filled(document.text.text, stem_of(path), now), []
 
 
 def entry_of(thoughts: str, now: datetime) -> str:

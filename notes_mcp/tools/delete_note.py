@@ -1,5 +1,6 @@
 """delete_note: a note or attachment -> `.trash/`, or away for good."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -10,6 +11,8 @@ from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
     from notes_mcp.notes.library import Library
+
+_NO_UNDO = "This change could not be put into the journal, so undo_change cannot bring the file back."
 
 
 class Args(Arguments):
@@ -25,6 +28,13 @@ class Gone(Result):
     backlinks_left: list[str]
     more_backlinks: int | None = None
     change_id: str | None = None
+    previous_etag: str | None = None
+    bytes_before: int | None = None
+    diff: str | None = None
+    warnings: list[str] | None = None
+
+    def verbatim(self) -> Sequence[str]:
+        return (self.diff,) if self.diff else ()
 
 
 @tool(title="Delete note", read_only=False, destructive=True)
@@ -40,4 +50,8 @@ async def delete_note(args: Args, library: "Library", report: Report) -> Gone:
         backlinks_left=backlinks,
         more_backlinks=len(deleted.backlinks_left) - len(backlinks) or None,
         change_id=deleted.change_id,
+        previous_etag=deleted.previous_etag,
+        bytes_before=deleted.bytes_before,
+        diff=deleted.diff or None if args.dry_run else None,
+        warnings=None if deleted.change_id or args.dry_run else [_NO_UNDO],
     )

@@ -24,7 +24,7 @@ from notes_mcp.notes.answers import (
 )
 from notes_mcp.notes.records import Note, Problem
 from notes_mcp.notes.text import Text, etag
-from notes_mcp.notes.uris import mime_type, to_uri
+from notes_mcp.notes.uris import mime_type, parse, to_uri
 from notes_mcp.settings import Settings
 
 NOTE_ENDINGS = (".md", ".markdown", ".txt", ".org", ".rst")
@@ -42,6 +42,7 @@ class FakeLibrary:
         self.changes: tuple[ChangeRecord, ...] = ()
         self.titles: dict[str, str] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
+        self.template: str | None = None
 
     def note(self, path: str) -> Note:
         data = self.files[path]
@@ -49,6 +50,7 @@ class FakeLibrary:
         return Note(path, title, len(data), 1_785_333_909_000_000_000, etag(data), self.tags.get(path, ()))
 
     async def resolve(self, ref: str, *, for_write: bool = False) -> str:
+        ref = _path_of(ref)
         for path in (ref, *(ref + ending for ending in NOTE_ENDINGS)):
             if path in self.files:
                 return path
@@ -129,9 +131,10 @@ class FakeLibrary:
         tool: str,
         create: bytes | None = None,
     ) -> Written:
-        if create is not None and ref not in self.files:
-            self.files[ref] = create
-            before, path = None, ref
+        if create is not None and _path_of(ref) not in self.files:
+            path = _path_of(ref)
+            self.files[path] = create
+            before = None
         else:
             path = await self.resolve(ref, for_write=True)
             before = self.files[path]
@@ -150,7 +153,7 @@ class FakeLibrary:
             change_id=None if dry_run else f"c{len(self.files)}",
             bytes_before=len(before or b""),
             bytes_after=len(after),
-            diff="--- a\n+++ b\n@@ -0,0 +1 @@\n+" + after.decode("utf-8", "replace")[:100],
+            diff="" if before == after else "--- a\n+++ b\n@@ -0,0 +1 @@\n+" + after.decode("utf-8", "replace")[:100],
             changed=before != after,
         )
 
@@ -170,6 +173,9 @@ class FakeLibrary:
         found = [path for path in self.files if folded in path.casefold().replace(" ", "").replace("-", "")]
         return tuple(sorted(found)[:limit]), len(found)
 
+    async def daily_template(self) -> str | None:
+        return self.template
+
     async def daily_path(self, day: date) -> str:
         return f"Daily/{day.isoformat()}.md"
 
@@ -180,3 +186,8 @@ class FakeLibrary:
 
     def uri(self, path: str) -> str:
         return to_uri(path)
+
+
+def _path_of(ref: str) -> str:
+    parsed = parse(ref)
+    return ref if parsed is None else parsed[1]

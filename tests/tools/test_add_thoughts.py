@@ -125,6 +125,32 @@ async def test_the_daily_note_is_made_if_missing_and_used_again(call: Caller, li
     assert text.index("今天很好") < text.index("second")
 
 
+async def test_the_daily_note_starts_from_its_template(call: Caller, library: FakeLibrary) -> None:
+    library.template = "Templates/Day"
+    library.files["Templates/Day.md"] = "---\ntags: [日记]\n---\n# {{title}} {{date:YYYY}}\n\n## Thoughts\n".encode()
+    first = (await call("add_thoughts", thoughts="one"))["structuredContent"]
+    assert "warnings" not in first
+    assert first["bytes_before"] == 0
+    text = library.files[first["path"]].decode()
+    day = first["path"].removeprefix("Daily/").removesuffix(".md")
+    assert text.startswith(f"---\ntags: [日记]\n---\n# {day} {day[:4]}\n\n## Thoughts\n\n- ")
+    await call("add_thoughts", thoughts="two")
+    assert library.files[first["path"]].decode().count("# " + day) == 1
+
+
+@pytest.mark.parametrize("data", [None, b"caf\xe9 \xff"])
+async def test_a_template_that_cannot_be_used_is_said_and_the_thought_is_kept(
+    call: Caller, library: FakeLibrary, data: bytes | None
+) -> None:
+    library.template = "Templates/Day.md"
+    if data is not None:
+        library.files["Templates/Day.md"] = data
+    told = (await call("add_thoughts", thoughts="one"))["structuredContent"]
+    assert "Templates/Day.md" in told["warnings"][0]
+    assert library.files[told["path"]].startswith(b"## Thoughts\n\n- ")
+    assert "warnings" not in (await call("add_thoughts", thoughts="two"))["structuredContent"]
+
+
 async def test_a_diff_stands_once_more_word_for_word(call: Caller) -> None:
     answer = await call("add_thoughts", thoughts="x", path="Home")
     assert answer["content"][1]["text"] == answer["structuredContent"]["diff"]

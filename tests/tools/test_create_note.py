@@ -18,6 +18,9 @@ async def test_a_title_in_any_script_makes_the_note(call: Caller, library: FakeL
         "uri": "notes:///MCP%E5%AD%A6%E4%B9%A0%E7%AC%94%E8%AE%B0.md",
         "etag": etag(library.files["MCP学习笔记.md"]),
         "change_id": "c6",
+        "bytes_before": 0,
+        "bytes_after": len(library.files["MCP学习笔记.md"]),
+        "diff": answer["content"][1]["text"],
     }
 
 

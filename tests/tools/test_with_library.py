@@ -1,6 +1,5 @@
 """The tools on a real folder, through the real library."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -10,44 +9,31 @@ from typing import Any
 import anyio
 import pytest
 from conftest import Caller
+from served import serving, write
 
 from notes_mcp.errors import ExistsError, ForbiddenError, InvalidRequestError, NotFoundError, StaleError
 from notes_mcp.features.tools import Tools
 from notes_mcp.notes.library import Library
-from notes_mcp.settings import Settings
-
-DEADLINE_S = 30
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "My Notes"
-    for path, text in {
+    files = {
         "Home.md": "# Home\n\nSee [[Plan]] and #work.\n",
         "Projects/Plan.md": "---\ntags: [work/big]\nstatus: open\n---\n# The Plan\n\n## Steps\n\n- 适者生存\n",
         "Projects/My Note.md": "mine\n",
         "Templates/Meeting.md": "# {{title}}\n",
         "Daily/old.md": "one\r\ntwo\r\n",
-    }.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(text.encode())
-    (folder / "pic.png").write_bytes(b"\x89PNG\xff")
-    return folder
+        "pic.png": b"\x89PNG\xff",
+    }
+    return write(folder, files)
 
 
 @pytest.fixture
 async def library(folder: Path, tmp_path: Path) -> AsyncIterator[Library]:
-    settings = Settings(folders=(folder,), cache_dir=tmp_path / "cache", state_dir=tmp_path / "state")
-    library = Library(settings)
-    # A task of its own: fixtures are set up and torn down in different tasks, where no task group may span.
-    running = asyncio.create_task(library.run())
-    with anyio.fail_after(DEADLINE_S):
-        while not (await library.settle()).complete:
-            pass
-    yield library
-    with anyio.fail_after(DEADLINE_S):
-        await library.close()
-        await running
+    async with serving(tmp_path, folder) as library:
+        yield library
 
 
 @pytest.fixture

@@ -220,10 +220,12 @@ class Library:
         self, *, prefix: str = "", folder: str | None = None, limit: int = 100, cursor: str | None = None
     ) -> TagPage:
         """A page of tags. Raises NotFoundError for a folder, InvalidRequestError for a bad cursor."""
+        await self._wait_opened()
         return await self._ask(partial(self._linker.tags, prefix, folder, limit, cursor))
 
     async def links(self, kind: Kind, ref: str | None, *, limit: int = 50, cursor: str | None = None) -> LinkPage:
         """A page of links. Raises InvalidRequestError for a bad cursor or where `ref` is missing, NotFoundError, …"""
+        await self._wait_opened()
         return await self._ask(partial(self._linker.links, kind, ref, limit, cursor))
 
     async def info(self) -> Info:

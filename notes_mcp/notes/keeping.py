@@ -165,7 +165,9 @@ class Keeper:
             await self._take(folder, partial(_refresh, folder, seen=portion, quiet=survey.first))
             done += len(portion)
         if survey.missing:
-            await self._take(folder, partial(_refresh, folder, survey.missing))
+            # The second look belongs to the comparison: an index that holds what is long gone is not complete.
+            await anyio.sleep(self._settings.vanish_ms / 1000)
+            await self._take(folder, partial(_refresh, folder, survey.missing, sure=True))
         if survey.first and survey.stale:
             self._tell(folder, [], False)
         if self._said.pop(folder, None):

@@ -15,8 +15,12 @@ from pathlib import Path
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index import Index
 from notes_mcp.notes.journal import Journal
+from notes_mcp.notes.moving import Mover
 from notes_mcp.notes.records import Problem
 from notes_mcp.notes.shelf import unique_names
+from notes_mcp.notes.sweeping import Sweeper
+from notes_mcp.notes.transaction import Transactions
+from notes_mcp.notes.undoing import Undoer
 from notes_mcp.notes.vault import Vault
 from notes_mcp.notes.writelock import WriteLock
 from notes_mcp.notes.writing import Writer
@@ -33,6 +37,9 @@ class Served:
 
     folder: Folder
     writer: Writer
+    mover: Mover
+    sweeper: Sweeper
+    undoer: Undoer
     journal: Journal | None
     root: Path
 
@@ -52,8 +59,19 @@ def _open(name: str, root: Path, settings: Settings) -> Served:
     state = _usable(_state_dir(settings), place, "changes cannot be undone", problems)
     journal = Journal(state / "journal") if state else None
     folder = Folder(name, vault, index, tuple(problems))
-    writer = Writer(folder, journal, WriteLock(vault.root, state), read_only=settings.read_only)
-    return Served(folder, writer, journal, vault.root)
+    transactions = Transactions(folder, journal, WriteLock(vault.root, state))
+    if not settings.read_only:
+        transactions.recover()
+    only = settings.read_only
+    return Served(
+        folder=folder,
+        writer=Writer(folder, transactions, read_only=only),
+        mover=Mover(folder, transactions, read_only=only, max_file_bytes=settings.max_note_bytes),
+        sweeper=Sweeper(folder, transactions, read_only=only),
+        undoer=Undoer(folder, journal, transactions, read_only=only),
+        journal=journal,
+        root=vault.root,
+    )
 
 
 def _cache_dir(settings: Settings) -> Path:

@@ -1,34 +1,23 @@
-"""Every write of ours to one folder: under the lock, with its before-image in the journal, then the index.
+"""Writes to one note of a folder: planned under the lock from what is there, done as a `transaction`.
 
 Sync; runs in the one writer thread. A transform is pure and sees the bytes as they are under the lock,
 so two writers of ours never lose each other's words; an editor that saves in between is noticed at the
-rename and the transform runs again on what it saved. Touches the disk only through `Vault`.
+rename and the transform runs again on what it saved.
 """
 
 import contextlib
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from notes_mcp.errors import (
-    BusyError,
-    ExistsError,
-    NoteError,
-    NotFoundError,
-    ReadOnlyError,
-    StaleError,
-    TooLargeError,
-)
+from notes_mcp.errors import BusyError, ExistsError, NotFoundError, ReadOnlyError, StaleError, TooLargeError
+from notes_mcp.notes import steps
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.gate import kind_of
-from notes_mcp.notes.journal import Image, Journal
 from notes_mcp.notes.records import FileState
 from notes_mcp.notes.text import etag
-from notes_mcp.notes.writelock import WriteLock
+from notes_mcp.notes.transaction import Transactions
 
 ATTEMPTS = 5
-
-_log = logging.getLogger(__name__)
 
 Transform = Callable[[FileState, bytes], bytes]
 
@@ -52,11 +41,9 @@ class Outcome:
 class Writer:
     """Creates, edits and deletes notes of one folder. Nothing is written in a read-only one, nor with dry_run."""
 
-    def __init__(self, folder: Folder, journal: Journal | None, lock: WriteLock, *, read_only: bool) -> None:
-        self._folder = folder
+    def __init__(self, folder: Folder, transactions: Transactions, *, read_only: bool) -> None:
         self._vault = folder.vault
-        self._journal = journal
-        self._lock = lock
+        self._transactions = transactions
         self._read_only = read_only
 
     def create(self, path: str, data: bytes, *, dry_run: bool, tool: str) -> Outcome:
@@ -67,7 +54,7 @@ class Writer:
             if self._vault.stat(place) is not None or self._vault.is_folder(place):
                 raise ExistsError(f"{place} is there already; nothing was written. Choose another title.", place)
             return Outcome(place, None, data, None)
-        with self._lock:
+        with self._transactions.writing():
             return self._put(self._vault.place(path), None, data, tool)
 
     def edit(
@@ -87,7 +74,7 @@ class Writer:
         """
         self._require_writable()
         taken: ExistsError | None = None
-        with contextlib.nullcontext() if dry_run else self._lock:
+        with contextlib.nullcontext() if dry_run else self._transactions.writing():
             for _ in range(ATTEMPTS):
                 before, state = self._existing_or(start, path, if_match)
                 after = transform(state, start or b"" if before is None else before)
@@ -104,34 +91,34 @@ class Writer:
         raise BusyError(f"{path} is being saved by another program over and over; nothing was written. Try again.")
 
     def _put(self, path: str, before: bytes | None, after: bytes, tool: str) -> Outcome:
-        with self._recorded(tool, Image(path, before, etag(after))) as change_id:
-            if before is None:
-                self._vault.create(path, after)
-            else:
-                self._vault.replace(path, after, expect=etag(before))
-        self._follow(path)
-        return Outcome(path, before, after, change_id)
+        step = steps.create(self._vault, path, after) if before is None else steps.put(path, before, after)
+        return Outcome(path, before, after, self._transactions.apply(tool, [step]))
 
     def delete(self, path: str, *, permanent: bool, if_match: str | None, dry_run: bool, tool: str) -> Outcome:
         """Into `.trash/`, or with `permanent` off the disk; `moved_to` says where it lies now, or would.
 
-        An attachment over `max_note_bytes` is too large for the journal: no `change_id`, and no `if_match` on it.
+        Of an attachment over `max_note_bytes` the journal keeps no bytes: undone from the trash or not at all, and
+        no `if_match` on it.
         """
         self._require_writable()
-        with contextlib.nullcontext() if dry_run else self._lock:
+        with contextlib.nullcontext() if dry_run else self._transactions.writing():
             before = self._deletable(path, if_match)
             if dry_run:
                 return Outcome(path, before, None, None, None if permanent else self._vault.trash_place(path))
-            expect = None if before is None else etag(before)
-            image = None if before is None else Image(path, before, None)
-            with self._recorded(tool, image) as change_id:
-                moved_to = None
-                if permanent:
-                    self._vault.remove(path, expect=expect)
-                else:
-                    moved_to = self._vault.trash(path, expect=expect)
-            self._follow(path)
-        return Outcome(path, before, None, change_id, moved_to)
+            if permanent:
+                return Outcome(
+                    path, before, None, self._transactions.apply(tool, [steps.remove(self._vault, path, before)])
+                )
+            for attempt in range(ATTEMPTS):
+                step = steps.trash(self._vault, path, before)
+                try:
+                    change_id = self._transactions.apply(tool, [step])
+                except ExistsError:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+                    continue  # the place in the trash was taken in this very moment
+                return Outcome(path, before, None, change_id, step.image.trash)
+        raise BusyError(f"The trash is being filled by another program; {path} was not deleted. Try again.")
 
     def _deletable(self, path: str, if_match: str | None) -> bytes | None:
         """The bytes now; None for an attachment that is too large to be kept."""
@@ -141,14 +128,6 @@ class Writer:
             if if_match is not None or kind_of(path) == "note":
                 raise
             return None
-
-    def _follow(self, path: str) -> None:
-        """The index, after a write that happened: whatever fails here must not make it look as if it had not."""
-        try:
-            self._folder.refresh([path], sure=True)
-        except Exception as error:
-            _log.warning("%s is written, but not in the index yet: %s", path, error)
-            self._folder.owe(path)
 
     def _require_writable(self) -> None:
         if self._read_only:
@@ -180,30 +159,3 @@ class Writer:
                 current,
             )
         return data, state
-
-    @contextlib.contextmanager
-    def _recorded(self, tool: str, image: Image | None) -> Iterator[str | None]:
-        """Keeps the image before what is done inside, and forgets it if that fails. Gives the id, None without one.
-
-        The write the user asked for matters more than the means to undo it: a journal that fails is only said.
-        """
-        change_id = None
-        if self._journal is not None and image is not None:
-            try:
-                change_id = self._journal.begin(tool, [image])
-            except (OSError, NoteError) as error:
-                _log.warning("the change journal cannot be written (%s); this change cannot be undone", error)
-        try:
-            yield change_id
-        except BaseException:
-            self._settle(change_id, done=False)
-            raise
-        self._settle(change_id, done=True)
-
-    def _settle(self, change_id: str | None, *, done: bool) -> None:
-        if change_id is None or self._journal is None:
-            return
-        try:
-            (self._journal.commit if done else self._journal.discard)(change_id)
-        except OSError as error:
-            _log.warning("the change journal cannot be brought up to date (%s)", error)

@@ -24,7 +24,6 @@ from notes_mcp.notes.journal import Journal
 from notes_mcp.notes.records import FileState
 from notes_mcp.notes.text import etag
 from notes_mcp.notes.transaction import Transactions
-from notes_mcp.notes.transaction import Transactions
 from notes_mcp.notes.writelock import WriteLock
 from notes_mcp.notes.writing import ATTEMPTS, Writer
 

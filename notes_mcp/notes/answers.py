@@ -75,6 +75,67 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkLeft:
+    """A link that a move left as it is, for a person to decide; `line` is 0 for a file that could not be looked at.
+
+    `candidates` are the files it could mean, as they are after the move; `reason` is a clause.
+    """
+
+    path: str
+    line: int
+    text: str
+    candidates: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A note, attachment or folder that was moved, or with dry_run would be; paths are those after the move.
+
+    `links_updated`: each file whose links were rewritten, and in how many places. `diff` at most 4,000 characters.
+    """
+
+    path: str
+    new_path: str
+    links_updated: tuple[tuple[str, int], ...]
+    ambiguous: tuple[LinkLeft, ...]
+    change_id: str | None
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A file that a change or an undo did not touch, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ManyWritten:
+    """One change over many notes, or with dry_run what it would be: each changed note, and in how many places."""
+
+    changed: tuple[tuple[str, int], ...]
+    skipped: tuple[LeftAlone, ...]
+    change_id: str | None
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A change taken back, or with dry_run what would be. `change_id` is the undo's own: None if nothing was done.
+
+    `restored` are the paths where files are, or are no more, as the change `undoes` found them.
+    """
+
+    undoes: str
+    tool: str
+    restored: tuple[str, ...]
+    refused: tuple[LeftAlone, ...]
+    change_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """One place where a hit matches, from the file as it is now."""
 

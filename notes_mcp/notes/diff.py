@@ -12,6 +12,8 @@ CONTEXT_LINES = 3
 # SequenceMatcher is cubic at worst; with its rule for popular lines, 5,000 against 5,000 took some 200 ms.
 _MOST_LINES = 5_000
 _MOST_LINE_CHARS = 500
+_MANY_RESERVE = 80  # for the line that says what is left out
+_LEAST_DIFF = 300
 _NO_NEWLINE = "\\ No newline at end of file"
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -35,6 +37,17 @@ def unified(before: str | None, after: str | None, path: str, max_chars: int = 4
     ]
     ends = {end for text in (before, after) for end in _LINE_END.findall(text or "")}
     return _cut(head, list(_hunks(old, new, show_ends=len(ends) > 1)), max_chars)
+
+
+def unified_many(files: Sequence[tuple[str, str, str]], max_chars: int = 4000, head: str = "") -> str:
+    """The diffs of several files, each `(path, before, after)`, one after the other behind `head`, cut alike."""
+    shown = head
+    for place, (path, before, after) in enumerate(files):
+        left = max_chars - len(shown) - _MANY_RESERVE
+        if left < _LEAST_DIFF:
+            return shown + f"… the diffs of {len(files) - place:,} more files are left out.\n"
+        shown += unified(before, after, path, left)
+    return shown
 
 
 def _hunks(old: Sequence[str], new: Sequence[str], *, show_ends: bool) -> Iterator[str]:

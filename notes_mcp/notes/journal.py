@@ -124,6 +124,10 @@ class Journal:
             change_id, header["tool"], header["when_ns"], images, header["undoes"], undone.get(change_id)
         )  # fmt: skip
 
+    def holds(self, change_id: str) -> bool:
+        """Whether the change is there."""
+        return _CHANGE_ID.fullmatch(change_id) is not None and self._file(change_id).exists()
+
     def latest(self) -> Record | None:
         """The newest change that is not undone; after an undo, that is the undo itself. None if there is none."""
         for summary in self._summaries():

@@ -1,8 +1,8 @@
 """The async door: the only way from the event loop to disk and SQL, through the threads of `workers`.
 
-The work itself is in `answering`, `finding`, `paging`, `writing` and `keeping`. `run` opens the folders
-and keeps them until `close`. What changed, whoever wrote it, goes to the `on_change` callbacks, on the
-loop, after the commit.
+The work itself is in `answering`, `finding`, `paging` and `keeping`; the half that writes is `changing`.
+`run` opens the folders and keeps them until `close`. What changed, whoever wrote it, goes to the
+`on_change` callbacks, on the loop, after the commit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,23 +15,23 @@ import anyio
 from notes_mcp.errors import NotFoundError
 from notes_mcp.notes import naming, opening, paging, uris
 from notes_mcp.notes.answering import RECENT, Answers
-from notes_mcp.notes.answers import Deleted, Document, IndexState, Info, NotePage, SearchPage, Written
+from notes_mcp.notes.answers import Document, IndexState, Info, NotePage, SearchPage
+from notes_mcp.notes.changing import Changing
 from notes_mcp.notes.finding import Asked, Finder
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
 from notes_mcp.notes.linking import Kind, Linker, LinkPage, TagPage
-from notes_mcp.notes.records import Change, FileState
+from notes_mcp.notes.records import Change
 from notes_mcp.notes.shelf import Shelf, unique_names
 from notes_mcp.notes.workers import Workers
 from notes_mcp.settings import Settings
 
 T = TypeVar("T")
 Listener = Callable[[Sequence[Change], bool], None]
-Transform = Callable[[Document], bytes]
 
 
-class Library:
+class Library(Changing):
     """All folders of one process. What touches disk or index waits until `run` has opened them.
 
     Raises the NoteError family of `errors`, and nothing else on purpose. `ref` is any form in which a
@@ -63,7 +63,7 @@ class Library:
         self._answers = Answers(served, self.settings)
         self._finder = Finder(self._shelf)
         self._linker = Linker(self._shelf, self._answers)
-        self._writers = {each.folder: each.writer for each in served}
+        self._served = {each.folder: each for each in served}
         self._roots = {each.folder: each.root for each in served}
         self._keeper = Keeper(served, self._write, self._tell, self.settings)
         try:
@@ -234,60 +234,6 @@ class Library:
         watching = {folder: self._keeper.watching(root) for folder, root in self._roots.items()}
         return await self._read(partial(self._answers.info, watching, page.notes, page.state))
 
-    # -- writing ----------------------------------------------------------------------------------
-
-    async def create(self, path: str, data: str | bytes, *, dry_run: bool = False, tool: str) -> Written:
-        """A new note at exactly that path. Raises ExistsError, ForbiddenError, ReadOnlyError, StorageError."""
-        await self._wait_opened()
-        folder, place = self._shelf.route(path)
-        content = data.encode() if isinstance(data, str) else data
-        return await self._change(
-            folder, partial(self._writers[folder].create, place, content, dry_run=dry_run, tool=tool)
-        )
-
-    async def edit(
-        self,
-        ref: str,
-        transform: Transform,
-        *,
-        if_match: str | None = None,
-        dry_run: bool = False,
-        tool: str,
-        create: bytes | None = None,
-    ) -> Written:
-        """The note turned by `transform`, which is pure: it runs in the writer thread on the bytes as they are then.
-
-        `create`: what a note that is missing starts from; `ref` must then be its exact path. Raises
-        StaleError when `if_match` does not hold, and what `transform` raises; then nothing was written.
-        """
-        try:
-            folder, path = await self._find(ref, for_write=True)
-        except NotFoundError:
-            if create is None:
-                raise
-            folder, path = self._shelf.route(ref)
-        work = partial(
-            self._writers[folder].edit,
-            path,
-            partial(self._transform, folder, transform),
-            if_match=if_match,
-            dry_run=dry_run,
-            tool=tool,
-            start=create,
-        )
-        return await self._change(folder, work)
-
-    async def delete(
-        self, ref: str, *, permanent: bool = False, if_match: str | None = None, dry_run: bool = False, tool: str
-    ) -> Deleted:
-        """The note to `.trash/`, or with `permanent` off the disk. Says who still links to it."""
-        folder, path = await self._find(ref, for_write=True)
-        left = await self._read(partial(self._answers.linking, folder, path))
-        ask = self._writers[folder].delete
-        work = partial(ask, path, permanent=permanent, if_match=if_match, dry_run=dry_run, tool=tool)
-        outcome = await self._to_the_end(folder, work)
-        return await self._read(partial(self._answers.deleted, folder, outcome, left))
-
     # -- threads ----------------------------------------------------------------------------------
 
     async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]:
@@ -320,12 +266,6 @@ class Library:
             return await self._read(partial(work, await self.settle()))
         except IndexResetError:
             return await self._read(partial(work, await self.settle()))
-
-    def _transform(self, folder: Folder, transform: Transform, state: FileState, data: bytes) -> bytes:
-        return transform(self._answers.document(folder, state, data))
-
-    async def _change(self, folder: Folder, work: Callable[[], Any]) -> Written:
-        return await self._to_the_end(folder, lambda: self._answers.written(folder, work()))
 
     async def _to_the_end(self, folder: Folder, work: Callable[[], T]) -> T:
         """A write: done and told, or neither, also if the caller is cancelled meanwhile."""

@@ -72,7 +72,7 @@ def _spot(utf8: bytes, link: Link, values: "list[_Value] | None") -> Spot:
     target = link.target
     if link.kind == "property":
         syntax = _syntax(link, values)
-        target = _unescaped(target, syntax)
+        target = _unescaped(utf8[link.target_start : link.target_end].decode("utf-8", "replace"), syntax)
     markdown = link.kind in _MARKDOWN_KINDS
     return Spot(link.target_start, link.target_end, target, link.anchor, syntax, markdown, link.line, written)
 

@@ -156,3 +156,24 @@ def test_whatever_shares_a_name_no_link_silently_leads_elsewhere(data):
     now = [(source, leads) for source, _, leads in outcome.folder.links()]
     strayed = [pair for pair in was if not (pair in now and now.remove(pair) is None)]
     assert len(strayed) <= len(outcome.ambiguous)
+
+
+LINKS = "[[w/Old]] [[Old|x]] [[Old#h]] ![[Old]] [t](w/Old.md) [t](<w/Old.md>'Old') [r] [t][r] Old".split(" ")
+MARKS = "` $ %% <!-- --> <b> [ ] ( ) [[ ]] ! \\ | ' \" # #tag ^b x 中 😀 &amp; * ~".split(" ")
+LINES = ["[r]: w/Old.md\n", "```\n", "---\n", "a: ", "- ", "> ", "\n", "\n\n", "\r\n", "    ", " "]
+PIECES = st.sampled_from([*LINKS, *MARKS, *LINES])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=30).map("".join), st.binary(max_size=4), st.sampled_from([".md", ".canvas", ".txt"]))
+def test_in_any_text_only_targets_change_and_all_links_lead_where_they_led(text, tail, extension):
+    if extension == ".canvas":
+        text = json.dumps({"nodes": [{"text": text}]})
+    folder = Folder({"w/Old.md": "", "j" + extension: text.encode() + tail})
+    moves = {"w/Old.md": "w/Ny.md"}
+    outcome = move(folder, moves)
+    there = outcome.folder.files["j" + extension]
+    assert there.replace(b"Ny", b"Old") == folder.files["j" + extension]
+    led = sorted((source, moves.get(leads, leads)) for source, _, leads in folder.links())
+    now = sorted((source, leads) for source, _, leads in outcome.folder.links())
+    assert now == led or outcome.ambiguous

@@ -73,10 +73,8 @@ async def serving(
     tmp_path: Path, *roots: Path, settled: bool = True, **settings: object
 ) -> AsyncIterator[tuple[Library, Heard]]:
     """A library over these folders that runs, completely indexed if `settled`."""
-    made = Settings(
-        folders=roots, cache_dir=tmp_path / "cache", state_dir=tmp_path / "state",
-        **{"vanish_ms": 20, "watch_debounce_ms": 50, **settings},  # type: ignore[arg-type]
-    )  # fmt: skip
+    usual = {"cache_dir": tmp_path / "cache", "state_dir": tmp_path / "state", "vanish_ms": 20, "watch_debounce_ms": 50}
+    made = Settings(folders=roots, **{**usual, **settings})  # type: ignore[arg-type]
     library = Library(made)
     heard = Heard(library)
     running = asyncio.create_task(library.run())

@@ -4,10 +4,10 @@ An answer is measured as the compact JSON that a client shows to its model. A pa
 asked for again with fewer rows, so that its cursor goes on exactly where it stops.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from notes_mcp.notes.answers import IndexState, Written
+from notes_mcp.notes.answers import IndexState, LeftAlone, Written
 from notes_mcp.notes.records import Note
 from notes_mcp.tools._dates import iso
 from notes_mcp.tools._tool import Result, compact
@@ -69,6 +69,30 @@ def write_fields(written: Written, *, dry_run: bool = False, warnings: Sequence[
         "diff": written.diff,
         "warnings": said or None,
     }
+
+
+class CountRow(Result):
+    """A file, and in how many places it was changed."""
+
+    path: str
+    count: int
+
+
+class LeftRow(Result):
+    """A file that was left as it is, and why."""
+
+    path: str
+    reason: str
+
+
+def count_rows(counted: Iterable[tuple[str, int]]) -> list[CountRow]:
+    """`(path, count)` as the tools show it."""
+    return [CountRow(path=path, count=count) for path, count in counted]
+
+
+def left_rows(left: Iterable[LeftAlone]) -> list[LeftRow]:
+    """`LeftAlone` as the tools show it."""
+    return [LeftRow(path=each.path, reason=clip(each.reason, 500)) for each in left]
 
 
 def progress(state: IndexState) -> Progress | None:

@@ -14,7 +14,20 @@ from notes_mcp.errors import InvalidArguments
 
 # How other notes and filesystem servers call our arguments; compared with case, "_" and "-" taken away.
 _SPELLINGS: dict[str, tuple[str, ...]] = {
-    "path": ("filepath", "filename", "file", "note", "notepath", "notename", "uri", "identifier", "name"),
+    "path": (
+        "filepath",
+        "filename",
+        "file",
+        "note",
+        "notepath",
+        "notename",
+        "uri",
+        "identifier",
+        "name",
+        "source",
+        "oldpath",
+        "src",
+    ),
     "title": ("name", "notetitle", "notename", "path", "filepath", "filename", "file", "note", "notepath"),
     "folder": ("directory", "dir", "folderpath", "directorypath", "dirpath", "parent", "path"),
     "query": ("q", "searchquery", "search", "searchterm", "term", "keywords", "text", "pattern"),
@@ -37,6 +50,9 @@ _SPELLINGS: dict[str, tuple[str, ...]] = {
     "permanent": ("permanently",),
     "old_text": ("oldstring", "oldstr", "oldcontent", "find"),
     "text": ("newtext", "newstring", "newstr", "newcontent", "replacement", "content", "replace"),
+    "action": ("op", "operation"),
+    "tags": ("tag", "oldtag", "oldtags"),
+    "update_links": ("rewritelinks", "updatereferences"),
     "op": ("operation", "action", "type"),
     "edits": ("changes", "operations", "replacements"),
     "new_path": ("newname", "destination", "dest", "target", "to", "newfilename", "newlocation"),

@@ -96,6 +96,12 @@ def test_every_tool_has_a_title_a_short_description_and_all_four_hints(name: str
     assert not (hints["readOnlyHint"] and hints["destructiveHint"])
 
 
+def test_the_fourteen_tools_are_there_and_no_other() -> None:
+    reading = {"search_notes", "list_notes", "read_note", "list_tags", "get_links", "notes_info"}
+    assert set(DEFINITIONS) == WRITING | reading
+    assert set(CORE_TOOLS) <= set(DEFINITIONS)
+
+
 def test_all_of_the_list_stays_within_12000_bytes() -> None:
     assert wire_bytes(list(DEFINITIONS)) <= 12_000
 

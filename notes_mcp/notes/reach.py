@@ -71,7 +71,9 @@ class Reach:
         first, _, rest = glob.removeprefix("./").lstrip("/").partition("/")
         if first == "**":
             return glob
-        return rest if globs.matches(first, folder.name) else None
+        if not globs.matches(first, folder.name):
+            return None
+        return rest if "/" in rest else f"./{rest}"  # without a "/" it would be for names at any depth
 
     def local_query(self, query: Query, folder: Folder) -> Query | None:
         """The query with what `path:` says of the folder's own name settled; None if that rules the folder out."""

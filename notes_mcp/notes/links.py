@@ -18,6 +18,8 @@ from notes_mcp.notes.uris import NOTE_TYPES, parse
 NOTE_EXTENSIONS = tuple(NOTE_TYPES)
 MAX_NEAREST = 5
 MIN_LIKENESS = 60.0  # of 100
+MIN_PART = 80.0
+MIN_PART_CHARS = 4
 
 Via: TypeAlias = Literal["self", "path", "relative", "name", "alias", "none"]
 
@@ -130,6 +132,14 @@ def nearest(wanted: str, lookup: Lookup, limit: int = MAX_NEAREST) -> tuple[str,
         ):
             path = files[at][0]
             best[path] = max(best.get(path, 0.0), score)
+    if len(best) < limit and len(name) >= MIN_PART_CHARS:
+        # A misspelt word of a longer name. A name shorter than what was asked for would be a part of that.
+        longer = [(key(without_extension(path.rpartition("/")[2])), path) for path, _ in files]
+        longer = [(choice, path) for choice, path in longer if len(choice) > len(name)]
+        for _, _, at in process.extract(
+            name, [choice for choice, _ in longer], scorer=fuzz.partial_ratio, limit=limit, score_cutoff=MIN_PART
+        ):
+            best.setdefault(longer[at][1], MIN_LIKENESS)
     if len(best) < limit and name:
         parts = (path for path, title in files if name in key(path) or name in key(title))
         for path in sorted(parts, key=lambda path: (len(path), path))[:limit]:

@@ -86,11 +86,17 @@ async def test_what_is_ambiguous_lists_the_candidates(root: Path, tmp_path: Path
 
 
 async def test_a_near_miss_gets_the_nearest_names(root: Path, tmp_path: Path) -> None:
+    fill(root, {"Balcony Garden.md": "", "G.md": ""})
     async with serving(tmp_path, root) as (library, _):
         for ref, near in (
-            ("Projets/Plan.md", "Projects/Plan.md"), ("Hoem", "Home.md"), ("projects/plna", "Projects/Plan.md"),
-            ("the plan b", "Projects/Plan.md"), ("Projects/Home.md", "Home.md"), ("Archive/Plan", "Projects/Plan.md"),
-        ):  # fmt: skip
+            ("Projets/Plan.md", "Projects/Plan.md"),
+            ("projects/plna", "Projects/Plan.md"),
+            ("Archive/Plan", "Projects/Plan.md"),
+            ("the plan b", "Projects/Plan.md"),
+            ("Projects/Home.md", "Home.md"),
+            ("Hoem", "Home.md"),
+            ("gardn", "Balcony Garden.md"),
+        ):
             with pytest.raises(NotFoundError) as error:
                 await library.read(ref)
             assert near in error.value.nearest and near in str(error.value)

@@ -218,16 +218,18 @@ class Journal:
     def _write(self, change_id: str, content: bytes) -> None:
         temp = self._pending / f".{change_id}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        record = self._pending / (change_id + _SUFFIX)
         try:
             with os.fdopen(os.open(temp, flags, 0o600), "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            temp.replace(self._pending / (change_id + _SUFFIX))
+            temp.replace(record)
+            _sync_directory(self._pending)
         except BaseException:
             temp.unlink(missing_ok=True)
+            record.unlink(missing_ok=True)
             raise
-        _sync_directory(self._pending)
 
     def _unknown(self, change_id: str) -> NotFoundError:
         recent = [summary.change_id for summary in self.recent(_NEAREST)]

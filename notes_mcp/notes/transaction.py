@@ -139,8 +139,8 @@ class Transactions:
         except (OSError, NoteError) as error:
             if len(images) > 1:
                 raise StorageError(
-                    f"The change journal cannot be written ({error}), and a change of {len(images)} files is not made "
-                    "without it. Nothing was changed."
+                    f"The change journal cannot be written ({getattr(error, 'strerror', None) or error}), and a "
+                    f"change of {len(images)} files is not made without it. Nothing was changed."
                 ) from error
             _log.warning("the change journal cannot be written (%s); this change cannot be undone", error)
             return None

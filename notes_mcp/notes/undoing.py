@@ -8,7 +8,7 @@ change is, since the links belong to it. Undoing is a change as well, so undoing
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from notes_mcp.errors import BusyError, ExistsError, NoteError, NotFoundError, ReadOnlyError, StaleError
+from notes_mcp.errors import BusyError, ExistsError, NoteError, NotFoundError, ReadOnlyError, StaleError, StorageError
 from notes_mcp.notes import steps
 from notes_mcp.notes.changefile import Image
 from notes_mcp.notes.folder import Folder
@@ -125,6 +125,8 @@ class Undoer:
     def _try(self, plan: _Plan, image: Image, here: str, there: str, expected: str | None) -> None:
         try:
             step = self._inverse(image, here, there, expected)
+        except StorageError:
+            raise  # the disk is away: nothing is known of any file
         except NoteError as error:
             plan.refused.append(Refusal(here, str(error)))
             return

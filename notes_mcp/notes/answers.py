@@ -168,7 +168,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class NotePage:
-    """A page of notes, and the folders directly below with the number of notes in each."""
+    """A page of notes; on the first page also the folders below, with the number of notes in each."""
 
     notes: tuple[Note, ...]
     folders: tuple[tuple[str, int], ...]

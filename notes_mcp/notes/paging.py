@@ -26,7 +26,7 @@ def list_notes(
     cursor: str | None,
     state: IndexState,
 ) -> NotePage:
-    """One page of notes, and the folders below with their number of notes."""
+    """One page of notes; the first one also has the folders below, with their number of notes."""
     reach = Reach(shelf)
     question = (folder, glob, tag, recursive, sort)
     last = cursors.decode(question, cursor, key_shape(sort))
@@ -35,7 +35,9 @@ def list_notes(
     total, more = 0, False
     top = shelf.several and not (folder or "").strip("/")
     for place, below in reach.within(folder):
-        if top:
+        if cursor is not None:
+            pass  # the first page has told
+        elif top:
             folders.append((place.name, place.index.count("note")))
         else:
             inside = place.index.folders(below, recursive=recursive)

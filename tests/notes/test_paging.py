@@ -47,6 +47,8 @@ def test_one_folder_lists_its_notes_and_folders(one: Shelf) -> None:
     page = listed(one)
     assert (paths(page), page.total) == (["Sub/b.md", "Sub/deep/c.txt", "a.md"], 3)
     assert page.folders == (("Sub", 2), ("Sub/deep", 1)) and page.next_cursor is None
+    first = listed(one, limit=1)
+    assert first.folders == page.folders and listed(one, limit=1, cursor=first.next_cursor).folders == ()
     page = listed(one, recursive=False)
     assert (paths(page), page.folders) == (["a.md"], (("Sub", 2),))
     assert paths(listed(one, folder="sub/", tag="x")) == ["Sub/b.md"]

@@ -5,10 +5,11 @@ as they are now, since the index keeps no text; `mentions` says what counts as o
 come out are as clients see them. Reads the disk through `Vault`, writes nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.notes import cursor as cursors
@@ -23,8 +24,10 @@ from notes_mcp.notes.rows import LinkRow
 from notes_mcp.notes.segment import key
 from notes_mcp.notes.shelf import Shelf
 
+T = TypeVar("T")
 Kind: TypeAlias = Literal["backlinks", "outgoing", "broken", "orphans", "mentions"]
 
+MAX_KEPT = 4  # answers about the whole
 MAX_MENTIONING = 500  # notes that are opened to look for mentions
 _ABOUT_ONE = ("backlinks", "outgoing", "mentions")
 
@@ -69,27 +72,27 @@ class TagPage:
     state: IndexState
 
 
+Keyed: TypeAlias = tuple[tuple[str, int], Linked]
+
+
 class Linker:
     """What `list_tags` and `get_links` ask."""
 
     def __init__(self, shelf: Shelf, answers: Answers) -> None:
         self._shelf = shelf
         self._reach = Reach(shelf)
+        self._answered: dict[tuple[object, ...], tuple[object, list[Any]]] = {}
         self._answers = answers
 
     def tags(self, prefix: str, folder: str | None, limit: int, cursor: str | None, state: IndexState) -> TagPage:
         """Raises NotFoundError for a folder that is not there, InvalidRequestError for a bad cursor."""
         question = ("tags", prefix, folder)
         last = cursors.decode(question, cursor, (int, str))
-        found: dict[str, tuple[str, int]] = {}
-        for place, below in self._reach.within(folder):
-            for tag, notes in place.index.tags(prefix, folder=below):
-                first, before = found.get(key(tag), (tag, 0))
-                found[key(tag)] = first, before + notes
-        ranked = sorted((-notes, folded, tag) for folded, (tag, notes) in found.items())
-        rest = [row for row in ranked if last is None or row[:2] > (-last[0], last[1])]
-        page = rest[:limit]
-        following = cursors.encode(question, [-page[-1][0], page[-1][1]]) if len(rest) > limit else None
+        ranked = self._kept(question, state, lambda: self._ranked(prefix, folder))
+        start = 0 if last is None else bisect_right(ranked, (-last[0], last[1]), key=lambda row: row[:2])
+        page = ranked[start : start + limit]
+        more = start + limit < len(ranked)
+        following = cursors.encode(question, [-page[-1][0], page[-1][1]]) if more else None
         return TagPage(tuple((tag, -notes) for notes, _, tag in page), len(ranked), following, state)
 
     def links(self, kind: Kind, ref: str | None, limit: int, cursor: str | None, state: IndexState) -> LinkPage:
@@ -100,22 +103,47 @@ class Linker:
         """
         question = (kind, ref)
         last = cursors.decode(question, cursor, (str, int))
-        rows, complete = self._rows(kind, ref)
-        keyed = _numbered(rows, by_target=kind == "orphans")
-        rest = [entry for entry in keyed if last is None or entry[0] > tuple(last)]
-        page = rest[:limit]
-        following = cursors.encode(question, list(page[-1][0])) if len(rest) > limit else None
+        if kind in _ABOUT_ONE:
+            keyed, complete = self._about_one(kind, ref)
+        else:
+            keyed, complete = self._kept(question, state, lambda: self._about_many(kind, ref)), True
+        start = 0 if last is None else bisect_right(keyed, tuple(last), key=lambda entry: entry[0])
+        page = keyed[start : start + limit]
+        following = cursors.encode(question, list(page[-1][0])) if start + limit < len(keyed) else None
         return LinkPage(tuple(link for _, link in page), len(keyed), complete, following, state)
 
-    def _rows(self, kind: Kind, ref: str | None) -> tuple[list[Linked], bool]:
-        if kind in _ABOUT_ONE:
-            if not ref:
-                raise InvalidRequestError(f"kind={kind} needs path: the note in question.")
-            folder, path = self._answers.resolve(ref)
-            if kind == "mentions":
-                return self._mentions(folder, path)
-            links = folder.index.backlinks(path) if kind == "backlinks" else folder.index.outgoing(path)
-            return self._labelled(folder, links), True
+    def _kept(self, question: tuple[object, ...], state: IndexState, make: Callable[[], list[T]]) -> list[T]:
+        """What `make` gives, kept as long as nothing changes: pages and repeated questions are answered from it."""
+        now = tuple((folder.index.last_seq(), folder.index.count()) for folder in self._shelf)
+        kept = self._answered.get(question)
+        if kept is not None and kept[0] == now and state.complete:
+            return kept[1]
+        made = make()
+        if state.complete:
+            others = [(other, answer) for other, answer in self._answered.items() if answer[0] == now]
+            self._answered = {**dict(others[1 - MAX_KEPT :]), question: (now, made)}
+        return made
+
+    def _ranked(self, prefix: str, folder: str | None) -> list[tuple[int, str, str]]:
+        """(minus the number of notes, folded tag, tag) of every tag, in the order of the pages."""
+        found: dict[str, tuple[str, int]] = {}
+        for place, below in self._reach.within(folder):
+            for tag, notes in place.index.tags(prefix, folder=below):
+                first, before = found.get(key(tag), (tag, 0))
+                found[key(tag)] = first, before + notes
+        return sorted((-notes, folded, tag) for folded, (tag, notes) in found.items())
+
+    def _about_one(self, kind: Kind, ref: str | None) -> tuple[list[Keyed], bool]:
+        if not ref:
+            raise InvalidRequestError(f"kind={kind} needs path: the note in question.")
+        folder, path = self._answers.resolve(ref)
+        if kind == "mentions":
+            found, complete = self._mentions(folder, path)
+            return _numbered(found, by_target=False), complete
+        links = folder.index.backlinks(path) if kind == "backlinks" else folder.index.outgoing(path)
+        return _numbered(self._labelled(folder, links), by_target=False), True
+
+    def _about_many(self, kind: Kind, ref: str | None) -> list[Keyed]:
         found: list[Linked] = []
         for folder, below, only in self._within(ref):
             if kind == "broken":
@@ -123,7 +151,7 @@ class Linker:
                 found += self._labelled(folder, (link for link in links if link.resolution.path is None))
             else:
                 found += self._orphans(folder, below, only)
-        return found, True
+        return _numbered(found, by_target=kind == "orphans")
 
     def _within(self, ref: str | None) -> Iterator[tuple[Folder, str, str | None]]:
         """(folder, path of the folder below, path of the one note) that `ref` reaches."""
@@ -187,7 +215,7 @@ class Linker:
         ]
 
 
-def _numbered(rows: Iterable[Linked], *, by_target: bool) -> list[tuple[tuple[str, int], Linked]]:
+def _numbered(rows: Iterable[Linked], *, by_target: bool) -> list[Keyed]:
     """Each link with its key: the note it stands in, and its number there."""
     numbers: dict[str, int] = {}
     keyed = []

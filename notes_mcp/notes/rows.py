@@ -3,6 +3,7 @@
 Every function takes a connection and gives plain values; nothing is kept between calls.
 """
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,8 @@ from notes_mcp.notes.segment import clean, key
 
 Stamp = tuple[int, int, int, str]
 _MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
-_LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line"
+_SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
+_LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,10 @@ class Files:
         """`(path, title)` of every file."""
         yield from self._db.execute("SELECT path, title FROM files")
 
+    def lacks(self, target: str, name: str) -> bool:
+        """Whether it is plain, without resolving it, that a link whose target has that name key leads nowhere."""
+        return False
+
     def _ask(self, sql: str, value: str) -> tuple[str, ...]:
         found = self._seen.get((sql, value))
         if found is None:
@@ -168,13 +174,45 @@ class Files:
         return found
 
 
+class AllFiles(Files):
+    """The same, all of it read at once: for thousands of questions, each of which would be slow by itself."""
+
+    def __init__(self, db: Connection) -> None:
+        super().__init__(db)
+        self._keyed: tuple[dict[str, list[str]], ...] = ({}, {}, {})
+        paths, names, aliases = self._keyed
+        for path, path_key, name in db.execute("SELECT path, path_key, name_key FROM files"):
+            paths.setdefault(path_key, []).append(path)
+            names.setdefault(name, []).append(path)
+        for alias, path in db.execute("SELECT a.key, f.path FROM aliases a JOIN files f ON f.id=a.file"):
+            aliases.setdefault(alias, []).append(path)
+
+    def by_path_key(self, path_key: str) -> Sequence[str]:
+        """Files whose folded path this is."""
+        return self._keyed[0].get(clean(path_key), ())
+
+    def by_name_key(self, name: str) -> Sequence[str]:
+        """Files whose folded name without a note's extension this is."""
+        return self._keyed[1].get(clean(name), ())
+
+    def by_alias_key(self, alias: str) -> Sequence[str]:
+        """Notes that have this alias."""
+        return self._keyed[2].get(clean(alias), ())
+
+    def lacks(self, target: str, name: str) -> bool:
+        """See `Files`: true for a bare name that no file and no alias has. Where spelling may matter it is false."""
+        if _SPELT.search(target) or target != target.strip():
+            return False
+        return name not in self._keyed[1] and name not in self._keyed[2]
+
+
 def outgoing(db: Connection, path: str) -> list[LinkRow]:
     """The links in the note at `path`, in order, each with where it leads."""
     rows = db.execute(
         f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
         (clean(path),),
     )
-    return list(_resolved(db, rows.fetchall()))
+    return list(_resolved(Files(db), rows.fetchall()))
 
 
 def backlinks(db: Connection, path: str) -> list[LinkRow]:
@@ -192,7 +230,7 @@ def backlinks(db: Connection, path: str) -> list[LinkRow]:
         " AND s.path<>? ORDER BY s.path, l.position",
         [*map(clean, sorted(wanted)), clean(path)],
     )
-    return [link for link in _resolved(db, rows.fetchall()) if link.resolution.path == path]
+    return [link for link in _resolved(Files(db), rows.fetchall()) if link.resolution.path == path]
 
 
 def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
@@ -204,16 +242,17 @@ def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
         f" WHERE {scope.sql} ORDER BY f.path, l.position",
         scope.values,
     )
-    yield from _resolved(db, rows)
+    yield from _resolved(AllFiles(db), rows)
 
 
-def _resolved(db: Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
-    files = Files(db)
+def _resolved(files: Files, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
     seen: dict[tuple[str, str, bool], Resolution] = {}
-    for source, kind, target, anchor, text, line in rows:
+    for source, kind, target, anchor, text, line, name in rows:
         markdown = kind in _MARKDOWN_KINDS
         asked = (source.rpartition("/")[0], target, markdown)
         resolution = (seen.get(("", target, False)) or seen.get(asked)) if target else None
+        if resolution is None and files.lacks(target, name):
+            resolution = NOWHERE
         if resolution is None:
             resolution = resolve(target, source, files, markdown=markdown)
             # What only one file answers to is the same from everywhere.

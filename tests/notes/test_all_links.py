@@ -1,0 +1,47 @@
+"""All links at once lead where each would lead by itself."""
+
+from _entries import attachment, link, note
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from notes_mcp.notes.index import Index
+from notes_mcp.notes.records import Batch
+
+PARTS = [
+    "a",
+    "A",
+    "b",
+    "/",
+    ".",
+    "..",
+    ".md",
+    "%20",
+    " ",
+    "é",
+    "e\u0301",
+    "中",
+    "\\",
+    "#",
+    "My Note",
+    "notes:///",
+    "x.y",
+]
+TARGETS = st.lists(st.sampled_from(PARTS), max_size=5).map("".join)
+PATHS = st.lists(
+    st.sampled_from(["a", "b", "A b", "é", "中", "d/a", "d/My Note", "a.md", "100%", "a%20b", "x.y"]), max_size=6
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PATHS, st.lists(TARGETS, max_size=8), st.lists(TARGETS, max_size=3))
+def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: list[str], aliases: list[str]) -> None:
+    index = Index.open(None)
+    links = [link(target, kind) for target in targets for kind in ("wiki", "markdown")]
+    entries = {f"{name}.md": note(f"{name}.md", links=links, aliases=aliases[:1]) for name in names}
+    entries["d/home.md"] = note("d/home.md", links=links, aliases=aliases)
+    entries["d/a.png"] = attachment("d/a.png")
+    index.apply(Batch(tuple(entries.values())))
+    every = index.all_links()
+    alone = [row for path in sorted(entries) for row in index.outgoing(path)]
+    index.close()
+    assert every == alone

@@ -5,6 +5,7 @@ taken; inside it the comparison is made anew, since another server may have been
 `Batch` -> `apply` -> rows, and the lines of the change log that all servers on the folder share.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -90,8 +91,9 @@ def _compare(db: Connection, entries: dict[str, Entry], gone: Sequence[str]) -> 
         elif (row.size, row.modified_ns, row.inode) != (entry.state.size, entry.state.modified_ns, entry.state.inode):
             plan.touched.append((entry, row))
     left = {row.id: row for path in gone for row in _rows_at(db, clean(path)) if row.path not in entries}
+    origins = _Origins(left)
     for entry in fresh:
-        row = _origin(entry, left.values())
+        row = origins.of(entry)
         if row is None:
             plan.created.append(entry)
         else:
@@ -101,16 +103,32 @@ def _compare(db: Connection, entries: dict[str, Entry], gone: Sequence[str]) -> 
     return plan
 
 
-def _origin(entry: Entry, gone: Iterable[_Row]) -> _Row | None:
-    """The gone file that this new one was: same bytes and inode, same bytes, or same inode (edited on the way)."""
+class _Origins:
+    """Which of the gone files, those `left` at the time, a new one was. A folder that moves may be thousands."""
 
-    def likeness(row: _Row) -> int:
-        same_file = bool(row.inode) and row.inode == entry.state.inode
-        same_bytes = bool(row.etag) and row.etag == entry.etag and row.size > 0
-        return 2 * same_bytes + same_file
+    def __init__(self, left: dict[int, _Row]) -> None:
+        self._left = left
+        self._by_inode: dict[tuple[int, int], deque[_Row]] = {}
+        self._by_bytes: dict[tuple[int, str], deque[_Row]] = {}
+        for row in left.values():
+            if row.inode:
+                self._by_inode.setdefault((row.kind, row.inode), deque()).append(row)
+            if row.etag and row.size > 0:
+                self._by_bytes.setdefault((row.kind, row.etag), deque()).append(row)
 
-    best = max((row for row in gone if KINDS[row.kind] == entry.state.kind), key=likeness, default=None)
-    return best if best is not None and likeness(best) else None
+    def of(self, entry: Entry) -> _Row | None:
+        """The one of the same bytes and inode, else of the same bytes, else of the same inode (edited on the way)."""
+        kind = KINDS.index(entry.state.kind)
+        same_file = self._by_inode.get((kind, entry.state.inode), ())
+        for row in same_file:
+            if row.id in self._left and row.size > 0 and row.etag == entry.etag:
+                return row
+        same_bytes = self._by_bytes.get((kind, entry.etag), deque())
+        while same_bytes and same_bytes[0].id not in self._left:
+            same_bytes.popleft()
+        if same_bytes:
+            return same_bytes[0]
+        return next((row for row in same_file if row.id in self._left), None)
 
 
 def _rewritten(plan: _Plan) -> Iterator[str]:

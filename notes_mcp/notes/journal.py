@@ -61,6 +61,7 @@ class Journal:
         self._max_bytes = max_bytes
         self._keep_ns = int(keep_days * 86_400 * 1_000_000_000)
         self._recorded = 0
+        self._newest = ""  # the time in the newest id, once it was looked for
 
     def record(self, tool: str, images: Sequence[Image], *, undoes: str | None = None) -> str:
         """`begin` and `commit` in one, for a change that is one step."""
@@ -148,16 +149,16 @@ class Journal:
         """Drops changes over the age limit, then the oldest over the size limit; the newest stays. How many."""
         now, size, dropped = time.time_ns(), 0, 0
         for place, name in enumerate(self._names()):
-            file = self._directory / name
+            file = os.path.join(self._directory, name)  # a Path for each would take ten times as long
             try:
-                state = file.stat()
+                state = os.stat(file)
+                size += state.st_size
+                if place and (size > self._max_bytes or now - state.st_mtime_ns > self._keep_ns):
+                    os.unlink(file)
+                    size -= state.st_size
+                    dropped += 1
             except FileNotFoundError:
-                continue
-            size += state.st_size
-            if place and (size > self._max_bytes or now - state.st_mtime_ns > self._keep_ns):
-                file.unlink(missing_ok=True)
-                size -= state.st_size
-                dropped += 1
+                continue  # another process was first
         self._drop_old_temps(now)
         return dropped
 
@@ -209,11 +210,13 @@ class Journal:
         return self._directory / (change_id + _SUFFIX)
 
     def _new_id(self) -> str:
+        if not self._newest:
+            self._newest = max((*self._names()[:1], *self._names(self._pending)[:1]), default="")[:_TIME_DIGITS]
         now = time.time_ns() // 1000
-        for newest in self._names()[:1] + self._names(self._pending)[:1]:
-            # A clock that was set back must not turn the order round.
-            now = max(now, _number(newest[:_TIME_DIGITS]) + 1)
-        return _digits(now, _TIME_DIGITS) + _digits(secrets.randbits(5 * _RANDOM_DIGITS), _RANDOM_DIGITS)
+        if self._newest:  # A clock that was set back must not turn the order round.
+            now = max(now, _number(self._newest) + 1)
+        self._newest = _digits(now, _TIME_DIGITS)
+        return self._newest + _digits(secrets.randbits(5 * _RANDOM_DIGITS), _RANDOM_DIGITS)
 
     def _write(self, change_id: str, content: bytes) -> None:
         temp = self._pending / f".{change_id}.tmp"

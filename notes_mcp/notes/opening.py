@@ -27,6 +27,7 @@ from notes_mcp.notes.writing import Writer
 from notes_mcp.settings import Settings
 
 INDEX_FILE = "index.db"
+RECOVERY_WAIT_MS = 1_000  # nothing is answered before that; a change still pending then waits for the next write
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def _open(name: str, root: Path, settings: Settings) -> Served:
     folder = Folder(name, vault, index, tuple(problems))
     transactions = Transactions(folder, journal, WriteLock(vault.root, state))
     if not settings.read_only:
-        transactions.recover()
+        transactions.recover(WriteLock(vault.root, state, timeout_ms=RECOVERY_WAIT_MS))
     only = settings.read_only
     return Served(
         folder=folder,

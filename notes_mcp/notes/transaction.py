@@ -39,11 +39,15 @@ class Transactions:
             self._recover()
             yield
 
-    def recover(self) -> None:
-        """Finishes or takes back what a crash cut short, if anything; for opening. Never raises: `writing` does too."""
+    def recover(self, lock: WriteLock | None = None) -> None:
+        """Finishes or takes back what a crash cut short, if anything; for opening. Never raises: `writing` does too.
+
+        What is pending may also be a change that another server is at just now: then `lock`, in place of the
+        usual one, says how long to wait for it.
+        """
         try:
             if self._pending():
-                with self._lock:
+                with lock or self._lock:
                     self._recover()
         except NoteError as error:
             _log.warning("an unfinished change is left for later: %s", error)

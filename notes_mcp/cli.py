@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         _require_python(sys.version_info[:2])
+        if argv is None:
+            _require_utf8()
         command, settings, options = parse(arguments, os.environ)
         if command == "check":
             from notes_mcp.check import check
@@ -84,6 +86,15 @@ def _require_python(version: tuple[int, ...]) -> None:
             f"Python {'.'.join(map(str, version))} at {sys.executable}",
             "install Python 3.11 or newer and point the client's `command` at it",
         )
+
+
+def _require_utf8() -> None:
+    """Notes have UTF-8 names whatever the locale. Where Python thinks otherwise, it is started anew in its UTF-8 mode.
+
+    Needed only with a locale that Python neither knows as UTF-8 nor mends by itself (PEP 538, PEP 540).
+    """
+    if os.name == "posix" and sys.executable and sys.getfilesystemencoding().lower() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _serve(settings: "Settings") -> NoReturn:
@@ -112,6 +123,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
     arguments = list(arguments)
     command = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "serve"
     options = _parser(command).parse_intermixed_args(arguments)
+    on_the_line = options.tools is not None
     _add_environment(options, environ)
     from notes_mcp.settings import Settings
 
@@ -119,7 +131,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
     if not folders:
         raise UsageError("no folder was named", "no FOLDER argument", "name the folder of notes: notes-mcp ~/Notes")
     tools = options.tools or "all"
-    _require_tools(tools)
+    _require_tools(tools, f"--tools {tools}" if on_the_line else f"NOTES_MCP_TOOLS={tools}")
     settings = Settings(
         folders=tuple(dict.fromkeys(folders)),
         read_only=bool(options.read_only),
@@ -133,7 +145,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
     return command, settings, options
 
 
-def _require_tools(chosen: str) -> None:
+def _require_tools(chosen: str, seen: str) -> None:
     """The names are the file names of `tools/`: known without importing one of them."""
     import pkgutil
 
@@ -145,7 +157,7 @@ def _require_tools(chosen: str) -> None:
     if unknown:
         raise UsageError(
             f"no such tool: {', '.join(unknown)}",
-            f"--tools {chosen}",
+            seen,
             f"choose all, core, or some of: {', '.join(known)}",
         )
 
@@ -220,11 +232,14 @@ def _size(text: str) -> int:
     return int(number) * scale
 
 
+def whole_drive(text: str, system: str) -> str:
+    """`text`, but "C:" as "C:\\" on Windows ("nt"): alone it is the drive's current folder, which nobody means."""
+    return text + "\\" if system == "nt" and len(text) == 2 and text[1] == ":" else text
+
+
 def _folder(text: str) -> Path:
     """An existing, readable folder, made absolute; `~` is expanded since clients start us without a shell."""
-    if os.name == "nt" and len(text) == 2 and text[1] == ":":
-        text += "\\"  # "C:" alone means the drive's current folder, which is never what was meant
-    path = Path(text).expanduser()
+    path = Path(whole_drive(text, os.name)).expanduser()
     try:
         path = path.resolve(strict=True)
         if not path.is_dir():

@@ -11,12 +11,13 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
+import anyio.lowlevel
 from anyio import to_thread  # noqa: TID251 - the imports behind the handshake run in one
 
 from notes_mcp import __version__
@@ -28,6 +29,7 @@ from notes_mcp.settings import Settings
 from notes_mcp.wire.jsonrpc import Oversized
 from notes_mcp.wire.peer import Peer, Write
 from notes_mcp.wire.signals import ENDING
+from notes_mcp.wire.stderr import Complaints
 from notes_mcp.wire.stdio import Claimed, Stdio
 
 if TYPE_CHECKING:
@@ -64,9 +66,9 @@ _log = logging.getLogger(__name__)
 
 def run(settings: Settings, claimed: Claimed) -> NoReturn:
     """Serve until the client is done, and end the process with the exit code."""
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.log_level.upper(), format="notes-mcp %(levelname)s: %(message)s"
-    )
+    complaints = Complaints()
+    complaints.setFormatter(logging.Formatter("notes-mcp %(levelname)s: %(message)s"))
+    logging.basicConfig(handlers=[complaints], level=settings.log_level.upper())
     anyio.run(_serve_and_leave, settings, claimed)
     raise AssertionError("serving ends the process")
 
@@ -82,7 +84,7 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
     hub = Hub(settings.max_subscriptions)
     rooms = Rooms(settings, hub)
     async with Stdio(claimed, settings) as stdio, anyio.create_task_group() as tasks:
-        peer, session = connect(rooms, stdio.lines(), stdio.write, settings)
+        peer, session = connect(rooms, _lines(stdio, rooms), stdio.write, settings)
         stop = partial(_stop, peer)
         _stop_on_signals(stop)
         tasks.start_soon(_stop_without_parent, stop, settings.parent_poll_ms / 1000)
@@ -94,6 +96,17 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
         tasks.cancel_scope.cancel()
     leave.cancel()
     return 1 if rooms.failure else 0
+
+
+async def _lines(stdio: Stdio, rooms: "Rooms") -> AsyncIterator[bytes | Oversized]:
+    """The client's lines. Their end comes only when nobody waits any more for the notes to be opened.
+
+    A cold start can take longer than the peer's patience after the end, and what was read before it is answered.
+    """
+    async for line in stdio.lines():
+        yield line
+    await anyio.lowlevel.checkpoint()  # lets the calls that were just admitted begin
+    await rooms.served()
 
 
 def connect(
@@ -124,6 +137,7 @@ class Rooms:
         self._ready = anyio.Event()
         self._closing = anyio.Event()
         self._closed = anyio.Event()
+        self._asked = 0
         self.failure: BaseException | None = None
 
     async def run(self, stop: Callable[[str], None]) -> None:
@@ -151,15 +165,17 @@ class Rooms:
         """The handler of that method, which waits for the rooms."""
 
         async def handle(params: dict[str, Any], report: Report) -> dict[str, Any]:
-            opened = await self._wait()
-            return await opened.methods[method](params, report)
+            with self._asking():
+                opened = await self._wait()
+                return await opened.methods[method](params, report)
 
         return handle
 
     async def accept(self, uris: Sequence[str]) -> dict[str, str]:
         """`protocol.values.Watched`: which of the URIs can be ours, once any later change will be seen."""
-        opened = await self._wait()
-        return await opened.library.watch(uris)
+        with self._asking():
+            opened = await self._wait()
+            return await opened.library.watch(uris)
 
     async def close(self) -> None:
         """Stop watching and close the index, within `CLOSE_MS`."""
@@ -167,6 +183,23 @@ class Rooms:
         if self._opened is not None:
             with anyio.move_on_after(CLOSE_MS / 1000):
                 await self._closed.wait()
+
+    async def served(self) -> None:
+        """Returns at once if nobody asks anything, else when the notes are open or cannot be opened."""
+        if not self._asked:
+            return
+        await self._ready.wait()
+        if self._opened is not None:
+            with contextlib.suppress(Exception):  # whoever waits is told, and so is stderr
+                await self._opened.library.state()
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        self._asked += 1
+        try:
+            yield
+        finally:
+            self._asked -= 1
 
     async def _wait(self) -> Opened:
         await self._ready.wait()

@@ -67,9 +67,10 @@ class Answers:
         """The file, whole. Notes up to `max_note_bytes`, attachments up to `max_resource_bytes`."""
 
         def read(folder: Folder, path: str) -> Document:
-            note = kind_of(path) == "note"
-            most = self._settings.max_note_bytes if note else self._settings.max_resource_bytes
-            data, state = folder.vault.read_attachment(path, most)
+            if kind_of(path) == "note":
+                data, state = folder.vault.read(path)
+            else:
+                data, state = folder.vault.read_attachment(path, self._settings.max_resource_bytes)
             return self.document(folder, state, data, scan=scan)
 
         return self._found(ref, read)

@@ -53,7 +53,7 @@ def open_all(settings: Settings) -> list[Served]:
 
 def _open(name: str, root: Path, settings: Settings) -> Served:
     vault = Vault(root, ignore=settings.ignore, max_note_bytes=settings.max_note_bytes)
-    place = hashlib.blake2b(os.fsencode(vault.root), digest_size=10).hexdigest()
+    place = place_of(vault.root)
     problems: list[Problem] = []
     cache = _usable(_cache_dir(settings), place, "the search index is kept in memory", problems)
     index = Index.open(cache / INDEX_FILE if cache else None)
@@ -73,6 +73,11 @@ def _open(name: str, root: Path, settings: Settings) -> Served:
         journal=journal,
         root=vault.root,
     )
+
+
+def place_of(root: Path) -> str:
+    """The name of the sub-directory, in cache and state, of the folder with this real path."""
+    return hashlib.blake2b(os.fsencode(root), digest_size=10).hexdigest()
 
 
 def _cache_dir(settings: Settings) -> Path:

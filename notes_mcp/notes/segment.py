@@ -37,8 +37,9 @@ _LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _OTHER_ALPHABET = re.compile(f"[{OTHER_ALPHABETS}]")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _EMOJI_RUN = re.compile(f"[{EMOJI}]+")
+# Digits belong to the word before them.
 _SCRIPT_CHANGE = re.compile(
-    f"(?<=[a-z\u00df-\u024f])(?=[{OTHER_ALPHABETS}])|(?<=[{OTHER_ALPHABETS}])(?=[a-z\u00df-\u024f])"
+    f"([a-z\u00df-\u024f][0-9]*(?=[{OTHER_ALPHABETS}])|[{OTHER_ALPHABETS}][0-9]*(?=[a-z\u00df-\u024f]))"
 )
 _PRIVATE = 0xF0000  # a plane of private letters: the tokenizer takes them for words, but not symbols
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -59,7 +60,7 @@ def segment(folded: str) -> str:
         return folded
     text = _UNSPACED_RUN.sub(_spread, folded)
     text = _EMOJI_RUN.sub(_spread_emoji, text)
-    return _SCRIPT_CHANGE.sub(" ", text) if _OTHER_ALPHABET.search(text) else text
+    return _SCRIPT_CHANGE.sub(r"\1 ", text) if _OTHER_ALPHABET.search(text) else text
 
 
 def is_unspaced(token: str) -> bool:

@@ -30,6 +30,7 @@ _PUNCTUATION = (
 )
 _LATIN_WORD = re.compile(f"[{_LATIN}]+")
 _OTHER_WORD = re.compile(f"(?:(?![{_PUNCTUATION}])[0-9{OTHER_ALPHABETS}])+")
+_DIGITS = frozenset("0123456789")
 _ANY_WORD = re.compile(r"[^\W_]+")
 _VOWEL_SIGNS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3099\u309a\ua9e0-\ua9ff\uaa60-\uaa7f"  # no \\w, but in words
 _GAP = re.compile(f"(?:[^\\w{EMOJI}{OTHER_ALPHABETS}{_VOWEL_SIGNS}]|[_{_PUNCTUATION}]){{0,{MAX_GAP_CHARS}}}")
@@ -166,7 +167,10 @@ def _end_of(folded: str, at: int, term: Term) -> int | None:
         word = _word_pattern(token).match(folded, at)
         if word is None:
             return None
-        is_prefix = term.prefix and number == last and word[0].startswith(token)
+        # FTS5 stems a prefix too: "running*" finds what begins with "run".
+        is_prefix = (
+            term.prefix and number == last and (word[0].startswith(token) or stem(word[0]).startswith(stem(token)))
+        )
         if not is_prefix and stem(word[0]) != stem(token):
             return None
         at = word.end()
@@ -179,10 +183,19 @@ def _gap_end(folded: str, at: int) -> int:
 
 
 def _starts_word(folded: str, at: int, token: str) -> bool:
-    """Whether no letter of the same kind of script stands before."""
+    """Whether a word border is before `at`; as in `segment`, digits belong to the word before them."""
     if at == 0 or is_unspaced(token) or is_unspaced(folded[at - 1]):
         return True
-    return _word_pattern(token).match(folded, at - 1) is None
+    digits = at
+    while digits and folded[digits - 1] in _DIGITS:
+        digits -= 1
+    before = folded[digits - 1 : digits]
+    owner = _word_pattern(before) if before and not is_unspaced(before) else None
+    if owner is _ANY_WORD and not owner.match(before):
+        owner = None
+    if token[0] in _DIGITS:
+        return digits == at and owner is None
+    return owner is not _word_pattern(token) and (digits == at or owner is not None)
 
 
 def _may_touch(before: str, token: str) -> bool:

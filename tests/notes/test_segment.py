@@ -48,6 +48,9 @@ def test_case_width_and_marks_people_leave_out_are_folded(written: str, folded: 
         ("plain words", ["plain", "words"]),
         ("Δt", ["δ", "t"]),
         ("𠮷野", ["𠮷", "野"]),
+        ("x2हिन्दी", ["x2", "हिन्दी"]),
+        ("हिन्दी2x", ["हिन्दी2", "x"]),
+        ("22привет22gen", ["22привет22", "gen"]),
     ],
 )
 def test_unspaced_scripts_fall_into_characters_and_scripts_have_borders(text: str, words: list[str]) -> None:

@@ -159,3 +159,21 @@ def test_any_text_and_query_are_safe(text: str, query: str, limit: int) -> None:
     found = matches(text, parse(query), [], limit)
     assert len(found.shown) <= limit
     assert not any("\n" in one.text or "\r" in one.text for one in found.shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "found"),
+    [
+        ("x2हिन्दी", "x2", True),
+        ("x2हिन्दी", "हिन्दी", True),
+        ("हिन्दी2x", "x", True),
+        ("हिन्दी2x", "2x", False),
+        ("22हिन्दी", "हिन्दी", False),
+        ("中22हिन्दी", "हिन्दी", False),
+        ("हिन्दीहिन्दी", "हिन्दी", False),
+        ("runrun", "running*", True),
+        ("xrun", "run", False),
+    ],
+)
+def test_digits_belong_to_the_word_before_them_as_in_the_index(text: str, query: str, found: bool) -> None:
+    assert bool(matches(text, parse(query), [], 1).shown) is found

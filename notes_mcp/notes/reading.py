@@ -100,9 +100,12 @@ class Reading(Door):
             return data, state_of(trace.path, info)
 
     def etag(self, path: str) -> str | None:
-        """The etag of the file spelled exactly `path`, of any size; None if none is there, or it is a link."""
+        """The etag of the file spelled exactly `path`, of any size; None if none is there (or a link, or hidden)."""
         with told(path):
-            trace = self._trace(path, exact=True)
+            try:
+                trace = self._trace(path, exact=True)
+            except ForbiddenError:
+                return None
             if trace.missing or trace.path != path or not stat.S_ISREG(trace.info.st_mode):
                 return None
             try:

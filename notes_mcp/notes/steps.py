@@ -97,11 +97,20 @@ def take_back(vault: Vault, image: Image) -> None:
         vault.unmake_folders(image.path, image.made)
 
 
+def take_back_half(vault: Vault, image: Image) -> None:
+    """Undoes a move that was cut short in between: the second name of the file goes, or the claim of a folder's."""
+    if image.folder:
+        vault.unmake_folders(f"{image.path}/claimed", 1)
+    else:
+        vault.remove(image.path)
+    vault.unmake_folders(image.path, image.made)
+
+
 def states(vault: Vault, images: Sequence[Image]) -> list[State]:
     """How far a change got, by what is on disk now: for each image whether its step was taken.
 
-    "half": a file stands under both names, which is how it is carried over where the system knows no better
-    way. "other": neither, since somebody else wrote there.
+    "half": a file stands under both names, or a folder's new name is claimed by an empty one, which is how they
+    are carried over where the system knows no better way. "other": neither, since somebody else wrote there.
     """
     found: list[State] = []
     unmoved: list[Image] = []
@@ -141,9 +150,15 @@ def _move_state(vault: Vault, image: Image) -> State:
     old, new = image.moved_from or "", image.path
     here, there = _is_there(vault, old, image.folder), _is_there(vault, new, image.folder)
     if here and there:
-        return "half" if not image.folder and vault.is_same_file(old, new) else "other"
+        ours = _is_empty(vault, new) if image.folder else vault.is_same_file(old, new)
+        return "half" if ours else "other"
     return "after" if there else "before" if here else "other"
 
 
 def _is_there(vault: Vault, path: str, folder: bool) -> bool:
     return vault.is_folder(path) if folder else vault.stat(path) is not None
+
+
+def _is_empty(vault: Vault, folder: str) -> bool:
+    found = vault.scan(folder)
+    return not found.files and not found.unreadable and found.folders == (folder,)

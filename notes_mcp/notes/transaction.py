@@ -10,7 +10,15 @@ import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 
-from notes_mcp.errors import ExistsError, NoteError, NotFoundError, StaleError, StorageError
+from notes_mcp.errors import (
+    ExistsError,
+    ForbiddenError,
+    NoteError,
+    NotFoundError,
+    ReadOnlyError,
+    StaleError,
+    StorageError,
+)
 from notes_mcp.notes import steps as stepping
 from notes_mcp.notes.changefile import Image
 from notes_mcp.notes.folder import Folder
@@ -18,7 +26,7 @@ from notes_mcp.notes.journal import Journal
 from notes_mcp.notes.steps import State, Step
 from notes_mcp.notes.writelock import WriteLock
 
-_OVERTAKEN = (StaleError, ExistsError, NotFoundError)
+_OVERTAKEN = (StaleError, ExistsError, NotFoundError, ReadOnlyError, ForbiddenError)
 
 _log = logging.getLogger(__name__)
 
@@ -110,8 +118,7 @@ class Transactions:
         if all(state == "after" for state in states):
             self._settle(change_id, done=True)
         else:
-            reached = _reached(states)
-            whole = self._take_back(images[:reached], states[:reached])
+            whole = self._take_back(images, _settled(states))
             if not whole:
                 _log.warning("change %s was cut short, and files of it were changed since; they are kept", change_id)
             self._settle(change_id, done=not whole)
@@ -123,11 +130,13 @@ class Transactions:
         for image, state in zip(reversed(images), reversed(states), strict=True):
             try:
                 if state == "half":
-                    self._vault.remove(image.path)
+                    stepping.take_back_half(self._vault, image)
                 elif state == "after":
                     stepping.take_back(self._vault, image)
                 elif state == "other":
                     whole = False
+                elif image.made:  # for a file that did not come
+                    self._vault.unmake_folders(image.path, image.made)
             except _OVERTAKEN as error:
                 _log.warning("%s is left as it is: %s", image.path, error)
                 whole = False
@@ -176,7 +185,9 @@ class Transactions:
                 self._folder.owe(path)
 
 
-def _reached(states: Sequence[State]) -> int:
-    """How many steps may have been taken. Behind them, what differs from before is somebody else's."""
+def _settled(states: Sequence[State]) -> list[State]:
+    """Behind the last step that may have been taken, what differs from before is somebody else's, not in doubt."""
     taken = max((place + 1 for place, state in enumerate(states) if state in ("after", "half")), default=0)
-    return max(taken, states.index("before") if "before" in states else len(states))
+    reached = max(taken, states.index("before") if "before" in states else len(states))
+    unreached: list[State] = ["before"] * (len(states) - reached)
+    return [*states[:reached], *unreached]

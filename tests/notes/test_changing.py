@@ -126,13 +126,16 @@ async def test_the_last_change_of_all_folders_is_the_one_that_is_undone(root: Pa
             await library.undo("0" * 15)
 
 
-async def test_a_deleted_note_comes_back_with_its_backlinks(root: Path, tmp_path: Path) -> None:
+async def test_hazard_154_a_deleted_note_is_out_of_the_backlinks_and_comes_back_with_them(
+    root: Path, tmp_path: Path
+) -> None:
     async with serving(tmp_path, root) as (library, _):
         gone = await library.delete("a.md", tool="delete_note")
         assert gone.trashed_to == ".trash/a.md" and set(gone.backlinks_left) == {"b.md", "Team/c.md"}
         assert (await library.search("back")).total == 1
         with pytest.raises(NotFoundError):
             await library.read("a.md")
+        assert (await library.delete("b.md", dry_run=True, tool="delete_note")).backlinks_left == ()
         undone = await library.undo(gone.change_id)
         assert undone.restored == ("a.md",) and tree(root) == bytes_of(NOTES)
         assert set((await library.delete("a.md", dry_run=True, tool="delete_note")).backlinks_left) == {

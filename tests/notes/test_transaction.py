@@ -22,8 +22,12 @@ FILES = {
 }
 
 
-@pytest.fixture
-def home(tmp_path) -> House:
+@pytest.fixture(params=["native", "by links", "by paths"])
+def home(tmp_path, request, monkeypatch) -> House:
+    if request.param != "native":  # as where the system has no rename that refuses to replace
+        monkeypatch.setattr(files, "_noreplace_call", lambda: None)
+    if request.param == "by paths":  # as on Windows
+        monkeypatch.setattr(files, "BY_DESCRIPTOR", False)
     return house(tmp_path, FILES)
 
 
@@ -98,7 +102,7 @@ def test_what_fails_half_way_leaves_all_as_it_was(home: House, monkeypatch, fail
 
 @pytest.mark.parametrize("crashed_at", range(COUNT))
 def test_a_change_cut_short_is_taken_back_when_the_folder_is_opened(home: House, monkeypatch, crashed_at) -> None:
-    before = home.files()
+    before, made = home.files(), folders(home)
     change = all_kinds(home)
     with monkeypatch.context() as patch, pytest.raises(Crash):
         crash_before(patch, crashed_at)
@@ -106,6 +110,7 @@ def test_a_change_cut_short_is_taken_back_when_the_folder_is_opened(home: House,
     assert len(home.journal.pending()) == 1
     later = opened(home.root, home.state)
     assert later.files() == before and whole(later)
+    assert folders(later) - made <= {".trash"}
     assert later.journal.pending() == [] and later.journal.latest() is None
 
 
@@ -252,6 +257,31 @@ def test_a_file_with_both_names_after_a_crash_gets_its_old_one_only(home: House,
         home.apply(*change)
     os.link(home.root / "a.md", home.root / "z.md")
     assert opened(home.root, home.state).files() == FILES
+
+
+def test_the_claim_of_a_folder_s_new_name_goes_with_the_folders_above_it(home: House, monkeypatch) -> None:
+    change = [steps.move(home.vault, "Old", "x/y/New", None, folder=True), steps.put("b.md", b"b", b"2")]
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        crash_before(patch, 0)
+        home.apply(*change)
+    (home.root / "x/y/New").mkdir(parents=True)
+    later = opened(home.root, home.state)
+    assert later.files() == FILES and not (home.root / "x").exists() and later.journal.latest() is None
+
+
+@pytest.mark.parametrize("what", ["ignored", "marked read-only"])
+def test_a_file_put_out_of_reach_since_ends_the_recovery_with_its_words_kept(home: House, monkeypatch, what) -> None:
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        crash_before(patch, 1)
+        home.apply(steps.put("a.md", b"a", b"1"), steps.put("b.md", b"b", b"2"))
+    if what == "ignored":
+        (home.root / ".notesignore").write_bytes(b"a.md\n")
+    else:
+        (home.root / "a.md").chmod(0o444)
+    later = opened(home.root, home.state)
+    assert later.files()["a.md"] == b"1" and later.journal.pending() == []
+    latest = later.journal.latest()
+    assert latest is not None and latest.images[0].before == b"a"
 
 
 def test_a_copy_somebody_made_under_the_new_name_is_left(home: House, monkeypatch) -> None:

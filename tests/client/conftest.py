@@ -7,10 +7,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from cases import notes_folder
-from live_server import InBothEras, live, subscriber
-from official import MODES, connected
-from wire_oracle import judge
+
+pytest.register_assert_rewrite("live_server", "official", "wire_oracle")
+
+from cases import notes_folder  # noqa: E402
+from live_server import InBothEras, live, subscriber  # noqa: E402
+from official import MODES, connected  # noqa: E402
+from wire_oracle import judge  # noqa: E402
 
 PLACES = 60
 
@@ -20,6 +23,7 @@ async def connection(request, tmp_path_factory):
     kept = tmp_path_factory.mktemp("kept")
     folder = notes_folder(kept / "notes")
     async with connected(request.param, folder, kept) as connection:
+        await connection.until_indexed()
         yield connection
     judge(connection.log.read_bytes().splitlines(keepends=True))
 
@@ -49,7 +53,7 @@ async def server(watched, tmp_path_factory):
     kept = tmp_path_factory.mktemp("kept")
     async with live("--cache-dir", kept / "cache", watched, stderr=kept / "stderr") as server:
         await server.initialize()
-        await server.call("notes_info")
+        await server.until_indexed()
         async with subscriber(server, "modern", [], watched / "sentinel.md") as waiting:
             await waiting.nothing_more()  # the first index is news too
         yield server

@@ -73,6 +73,12 @@ class Live:
         assert not result.get("isError"), result["content"][0]["text"]
         return result
 
+    async def until_indexed(self) -> None:
+        """Waits until the index holds every note; each call waits a moment by itself."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not (await self.call("notes_info"))["structuredContent"]["index"]["complete"]:
+                pass
+
     async def initialize(self, revision: str = "2025-11-25") -> dict[str, Any]:
         info = {"name": "test", "version": "1"}
         hello = {"protocolVersion": revision, "capabilities": {}, "clientInfo": info}
@@ -197,14 +203,14 @@ class Subscriber:
 class InBothEras:
     """Two subscribers to the same, one of each era; what they heard must be the same."""
 
-    def __init__(self, *subscribers: Subscriber) -> None:
-        self.subscribers = subscribers
+    def __init__(self, legacy: Subscriber, modern: Subscriber) -> None:
+        self.subscribers = (legacy, modern)
 
     @property
     def heard(self) -> list[Event]:
         """Sorted: the order is not part of what is promised."""
-        first, *others = (sorted(each.heard) for each in self.subscribers)
-        assert all(first == other for other in others)
+        first, other = (sorted(each.heard) for each in self.subscribers)
+        assert first == other
         return first
 
     def updates(self) -> list[str]:
@@ -218,10 +224,9 @@ class InBothEras:
 
     async def nothing_more(self, quiet_s: float = 0.4) -> None:
         """As for one subscriber: what had to come before it has come to both."""
-        first, *others = self.subscribers
+        first, other = self.subscribers
         await first.nothing_more(quiet_s)
-        for each in others:
-            await each.save_sentinel()
+        await other.save_sentinel()
 
 
 @asynccontextmanager
@@ -281,7 +286,7 @@ def save(path: Path, text: str) -> None:
 
 
 def replace(path: Path, text: str) -> None:
-    """As editors do it: a temporary file beside it, then renamed over it."""
+    """As editors do it: a temporary file beside it, then renamed over it. Also the way to make a note in one step."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(text, encoding="utf-8", newline="\n")
     temporary.replace(path)

@@ -42,6 +42,12 @@ class Connected:
     def modern(self) -> bool:
         return self.client.protocol_version == "2026-07-28"
 
+    async def until_indexed(self) -> None:
+        """Waits until the index holds every note; each call waits a moment by itself."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not (await self.client.call_tool("notes_info", {})).structured_content["index"]["complete"]:
+                pass
+
     async def on_message(self, message: Any) -> None:
         """Legacy notifications; the modern ones come by their streams."""
         event: Event | None = None

@@ -1,7 +1,7 @@
 """What a subscriber hears of this server's own writes, under the URIs it used, and to the end of its subscription."""
 
 import pytest
-from live_server import save, subscriber
+from live_server import replace, save, subscriber
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -96,6 +96,6 @@ async def test_a_change_right_after_the_acknowledgement_is_never_lost(server, wa
         uris = [watch.uri(there), missing_uri]
         async with subscriber(server, era, uris, watched / "sentinel.md") as subscribed:
             save(there, there.read_text("utf-8") + f"turn {turn}\n")
-            missing.write_text(f"turn {turn}\n", "utf-8")
+            replace(missing, f"turn {turn}\n")
             await subscribed.until(*(("updated", uri) for uri in uris))
             assert sorted(subscribed.updates()) == sorted(uris)

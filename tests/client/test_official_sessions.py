@@ -186,7 +186,7 @@ async def test_it_completes_paths_and_dates(client, folder):
     assert completed.values[0] == "Projects/计划.md"
     many = (await client.complete(template, {"name": "path", "value": "Many/"})).completion
     assert (len(many.values), many.has_more) == (100, True)
-    assert many.total >= 249
+    assert many.total > 200
     prompt = PromptReference(name="daily_review")
     days = (await client.complete(prompt, {"name": "date", "value": "2026-07"})).completion.values
     assert days

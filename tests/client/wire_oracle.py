@@ -51,8 +51,8 @@ class Conversation:
     honoured: dict[Any, Mapping[str, Any]] = field(default_factory=dict)
     ended: set[Any] = field(default_factory=set)
     subscribed: set[str] = field(default_factory=set)
-    output_schemas: dict[str, Any] = field(default_factory=dict)
-    tool_results: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    output_schemas: dict[str, dict[str, Any]] = field(default_factory=dict)  # revision -> tool -> schema
+    tool_results: list[tuple[Asked, Mapping[str, Any]]] = field(default_factory=list)
     answered: dict[str, int] = field(default_factory=dict)  # method -> how often
     notified: dict[str, int] = field(default_factory=dict)
 
@@ -84,9 +84,9 @@ class Conversation:
         """After the last line: everything but what was cancelled is answered, tools as their schemas say."""
         assert exit_code == 0
         assert [asked for asked in self.open.values() if not asked.cancelled] == []
-        if "tools/list" in self.answered:
-            for name, result in self.tool_results:
-                self._tool_result(name, result)
+        for asked, result in self.tool_results:
+            if asked.revision in self.output_schemas:
+                self._tool_result(asked, result)
 
     def _answer(self, frame: dict[str, Any]) -> None:
         asked = self.open.pop(_key(frame["id"]), None)
@@ -112,25 +112,27 @@ class Conversation:
         by_schema(asked.revision, ("JSONRPCResultResponse", "JSONRPCResponse"), frame)
         by_schema(asked.revision, (_RESULTS[asked.method],), result)
         if asked.method == "tools/list":
-            self._tools(result["tools"])
+            self._tools(result["tools"], asked.revision)
         if asked.method == "tools/call":
-            self.tool_results.append((asked.params["name"], result))
+            self.tool_results.append((asked, result))
 
-    def _tools(self, tools: list[dict[str, Any]]) -> None:
+    def _tools(self, tools: list[dict[str, Any]], revision: str) -> None:
+        schemas = self.output_schemas.setdefault(revision, {})
         for tool in tools:
             for schema in (tool["inputSchema"], tool.get("outputSchema", {"type": "object"})):
                 Draft202012Validator.check_schema(schema)
                 assert schema["type"] == "object"
-            self.output_schemas[tool["name"]] = tool.get("outputSchema")
+            schemas[tool["name"]] = tool.get("outputSchema")
 
-    def _tool_result(self, name: str, result: Mapping[str, Any]) -> None:
+    def _tool_result(self, asked: Asked, result: Mapping[str, Any]) -> None:
         if result.get("isError"):
             assert result["content"][0]["text"].strip()
             return
-        structured = result.get("structuredContent")
-        assert (structured is None) == (self.output_schemas.get(name) is None), f"{name}: schema and result disagree"
+        name, structured = asked.params["name"], result.get("structuredContent")
+        schema = self.output_schemas[asked.revision].get(name)
+        assert (structured is None) == (schema is None), f"{name}: schema and result disagree"
         if structured is not None:
-            Draft202012Validator(self.output_schemas[name]).validate(structured)
+            Draft202012Validator(schema).validate(structured)
             # Some clients show the model only `content`: the same must be in it.
             assert json.loads(result["content"][0]["text"]) == structured
 

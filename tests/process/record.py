@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import dialogue
+import talks
 
 QUIET_SECONDS = 0.5  # lists are announced after 0.15 s of quiet
 _TIMES = re.compile(dialogue.KINDS["time"])
@@ -76,8 +77,8 @@ async def record(path):
         folder, cache = Path(scratch, "Notes"), Path(scratch, "cache")
         folder.mkdir()
         dialogue.lay_out(folder)
-        await dialogue.build_index(folder, cache)
-        async with dialogue.through_a_process(transcript.options, folder, cache) as client:
+        await talks.build_index(folder, cache)
+        async with talks.through_a_process(transcript.options, folder, cache) as client:
             for doing, expected in dialogue.rounds(transcript.steps):
                 dialogue.act(doing, client, folder, known)
                 steps += [*doing, *written_down(expected, await heard(client), known)]

@@ -7,11 +7,12 @@ import json
 
 import dialogue
 import pytest
+import talks
 
 from notes_mcp.protocol.values import REVISIONS
 
 ALL = dialogue.transcripts()
-PLACES = {"in memory": dialogue.in_memory, "through a process": dialogue.through_a_process}
+PLACES = {"in memory": talks.in_memory, "through a process": talks.through_a_process}
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def prepared(tmp_path_factory):
         folder, cache = tmp_path / "Notes", tmp_path / "cache"
         folder.mkdir()
         dialogue.lay_out(folder)
-        await dialogue.build_index(folder, cache)
+        await talks.build_index(folder, cache)
         return folder, cache
 
     return prepare

@@ -7,14 +7,14 @@ Data: `open_folder` -> `Folder` -> `write_temp` -> `rename_over` or `rename_new`
 
 import contextlib
 import errno
-import functools
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 
 from notes_mcp.notes.gate import TEMP_PREFIX, TEMP_SUFFIX
+from notes_mcp.notes.syscalls import Rename, flagged_rename
 
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _CLOEXEC: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
@@ -23,8 +23,6 @@ _DIRECTORY: int = os.O_RDONLY | NOFOLLOW | _CLOEXEC | getattr(os, "O_DIRECTORY",
 
 BY_DESCRIPTOR = bool(NOFOLLOW) and {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.link} <= os.supports_dir_fd
 
-# renameat2(2) and renameatx_np(2): the flag that says "never replace".
-_NOREPLACE = {"linux": ("renameat2", 1), "darwin": ("renameatx_np", 4)}
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 _NO_LINKS = _UNSUPPORTED | {errno.EPERM, errno.EMLINK, errno.EACCES}
 
@@ -254,8 +252,16 @@ def carry_new(folder: Folder, name: str, to: Folder, new: str) -> None:
 
 
 def _rename_noreplace(folder: Folder, name: str, to: Folder, new: str) -> bool:
+    return _renamed(_noreplace_call(), folder, name, to, new)
+
+
+def exchange(folder: Folder, name: str, other: str) -> bool:
+    """Gives two files in one folder each other's name, in one step. False if that is not known how here."""
+    return _renamed(_exchange_call(), folder, name, folder, other)
+
+
+def _renamed(call: Rename | None, folder: Folder, name: str, to: Folder, new: str) -> bool:
     """False if the kernel or the file system does not know how."""
-    call = _noreplace_call()
     if call is None or folder.fd is None or to.fd is None:
         return False
     code = call(folder.fd, os.fsencode(name), to.fd, os.fsencode(new))
@@ -266,22 +272,12 @@ def _rename_noreplace(folder: Folder, name: str, to: Folder, new: str) -> bool:
     return True
 
 
-@functools.cache
-def _noreplace_call() -> Callable[[int, bytes, int, bytes], int] | None:
-    symbol, flag = _NOREPLACE.get(sys.platform, ("", 0))
-    if not symbol:
-        return None
-    import ctypes
+def _noreplace_call() -> Rename | None:
+    return flagged_rename("never replace")
 
-    function = getattr(ctypes.CDLL(None, use_errno=True), symbol, None)
-    if function is None:
-        return None
-    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
 
-    def call(from_fd: int, name: bytes, to_fd: int, new: bytes) -> int:
-        return 0 if function(from_fd, name, to_fd, new, flag) == 0 else ctypes.get_errno()
-
-    return call
+def _exchange_call() -> Rename | None:
+    return flagged_rename("exchange")
 
 
 def _link_new(folder: Folder, name: str, to: Folder, new: str) -> None:

@@ -36,6 +36,7 @@ from notes_mcp.notes.listing import state_of
 from notes_mcp.notes.reading import Reading, file_etag
 from notes_mcp.notes.realpath import Trace, is_folder
 from notes_mcp.notes.records import FileState
+from notes_mcp.notes.swapping import replace_expected, require_etag
 from notes_mcp.notes.told import told
 
 TRASH = ".trash"
@@ -78,8 +79,7 @@ class Vault(Reading):
                 if not folder.stat(parts[-1]).st_mode & 0o222:
                     raise ReadOnlyError(f'"{path}" is marked read-only on disk. Nothing was changed.')
                 with write_temp(folder, data, like=parts[-1]) as (temp, info):
-                    _require_etag(folder, parts[-1], path, expect)
-                    rename_over(folder, temp, folder, parts[-1])
+                    replace_expected(folder, temp, parts[-1], path, expect)
             return state_of("/".join(parts), info)
 
     def trash_place(self, path: str) -> str:
@@ -107,7 +107,7 @@ class Vault(Reading):
             while True:
                 place = tuple((to or self.trash_place("/".join(parts))).split("/"))
                 with open_folder(str(self.root), parts[:-1]) as source, self._folder_for(place) as target:
-                    _require_etag(source, parts[-1], path, expect)
+                    require_etag(source, parts[-1], path, expect)
                     try:
                         carry_new(source, parts[-1], target, place[-1])
                     except FileExistsError as error:
@@ -126,7 +126,7 @@ class Vault(Reading):
                 raise _exists(target.path)
             parts = target.real + target.missing
             with open_folder(str(self.root), source[:-1]) as here, self._folder_for(parts) as there:
-                _require_etag(here, source[-1], place, expect)
+                require_etag(here, source[-1], place, expect)
                 try:
                     carry_new(here, source[-1], there, parts[-1])
                 except FileExistsError as error:
@@ -159,7 +159,7 @@ class Vault(Reading):
             with open_folder(str(self.root), parts[:-1]) as folder:
                 if not folder.stat(parts[-1]).st_mode & 0o222:
                     raise ReadOnlyError(f'"{path}" is marked read-only on disk. Nothing was changed.')
-                _require_etag(folder, parts[-1], path, expect)
+                require_etag(folder, parts[-1], path, expect)
                 folder.unlink(parts[-1])
                 folder.sync()
             return "/".join(parts)
@@ -185,7 +185,7 @@ class Vault(Reading):
             if is_folder(source.info) and parts[: len(source.real)] == source.real and len(parts) > len(source.real):
                 raise InvalidRequestError(f'"{path}" cannot be moved into itself.')
             with open_folder(str(self.root), source.real[:-1]) as here, self._folder_for(parts) as there:
-                _require_etag(here, source.real[-1], path, expect)
+                require_etag(here, source.real[-1], path, expect)
                 try:
                     if respelled and not self.case_sensitive:
                         rename_over(here, source.real[-1], there, parts[-1])
@@ -263,16 +263,3 @@ def _numbered(name: str, number: int) -> str:
 
 def _exists(path: str) -> ExistsError:
     return ExistsError(f'"{path}" already exists. Nothing was overwritten.', path)
-
-
-def _require_etag(folder: Folder, name: str, path: str, expect: str | None) -> None:
-    if expect is None:
-        return
-    try:
-        current = file_etag(folder, name, path)
-    except FileNotFoundError as error:
-        raise StaleError(f'"{path}" is gone. Nothing was changed.', None) from error
-    if current != expect:
-        raise StaleError(
-            f'"{path}" was changed meanwhile (etag {current}, not {expect}). Nothing was changed.', current
-        )

@@ -89,7 +89,7 @@ class Full:
 
         for name in ("write", "fsync", "mkdir", "replace", "fchmod"):
             patch.setattr(os, name, failing(getattr(os, name)))
-        patch.setattr(files, "_rename_noreplace", failing(files._rename_noreplace))
+        patch.setattr(files, "_renamed", failing(files._renamed))
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
@@ -175,7 +175,7 @@ def test_a_note_locked_by_another_program_is_busy_and_nothing_is_changed(
         raise PermissionError(errno.EBUSY, os.strerror(errno.EBUSY))
 
     with monkeypatch.context() as patch:
-        patch.setattr("notes_mcp.notes.vault.rename_over", locked)
+        patch.setattr("notes_mcp.notes.swapping.exchange", locked)
         with pytest.raises(BusyError):
             CHANGES[change](home)
     home.transactions.recover()

@@ -56,7 +56,7 @@ def _open(name: str, root: Path, settings: Settings) -> Served:
     place = place_of(vault.root)
     problems: list[Problem] = []
     cache = _usable(_cache_dir(settings), place, "the search index is kept in memory", problems)
-    index = Index.open(cache / INDEX_FILE if cache else None)
+    index = Index.open(cache / index_file(settings) if cache else None)
     state = _usable(_state_dir(settings), place, "changes cannot be undone", problems)
     journal = Journal(state / "journal") if state else None
     folder = Folder(name, vault, index, tuple(problems))
@@ -73,6 +73,16 @@ def _open(name: str, root: Path, settings: Settings) -> Served:
         journal=journal,
         root=vault.root,
     )
+
+
+def index_file(settings: Settings) -> str:
+    """The index file's name. Servers that see different notes in one folder must not take out each other's rows."""
+    default = Settings(folders=())
+    seen = (settings.ignore, settings.max_note_bytes)
+    if seen == (default.ignore, default.max_note_bytes):
+        return INDEX_FILE
+    stem, _, extension = INDEX_FILE.rpartition(".")
+    return f"{stem}-{hashlib.blake2b(repr(seen).encode(), digest_size=4).hexdigest()}.{extension}"
 
 
 def place_of(root: Path) -> str:

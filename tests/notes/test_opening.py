@@ -43,6 +43,15 @@ def test_every_folder_has_a_place_of_its_own_and_one_folder_has_one_place(root: 
     assert files[0] == files[2] != files[1]
 
 
+@pytest.mark.parametrize("seen", [{"ignore": ("*.txt",)}, {"max_note_bytes": 1_000}])
+def test_servers_that_see_different_notes_do_not_share_an_index(root: Path, tmp_path: Path, seen) -> None:
+    (one,) = opened(root, cache_dir=tmp_path / "cache")
+    (other,) = opened(root, cache_dir=tmp_path / "cache", **seen)
+    (again,) = opened(root, cache_dir=tmp_path / "cache", **seen)
+    files = [each.folder.index.file for each in (one, other, again)]
+    assert files[0] != files[1] and files[1] == files[2]
+
+
 def test_the_state_directory_can_be_given_apart(root: Path, tmp_path: Path) -> None:
     opened(root, cache_dir=tmp_path / "cache", state_dir=tmp_path / "state")
     assert not (tmp_path / "cache" / "state").exists() and len(list((tmp_path / "state").iterdir())) == 1

@@ -3,15 +3,13 @@
 Every line of theirs is judged by `wire_oracle`, at the latest when they end.
 """
 
-from contextlib import asynccontextmanager
-
 import pytest
 import pytest_asyncio
 
 pytest.register_assert_rewrite("live_server", "official", "wire_oracle")
 
-from cases import notes_folder  # noqa: E402
-from live_server import InBothEras, live, subscriber  # noqa: E402
+from client_cases import notes_folder  # noqa: E402
+from live_server import in_both_eras, live, subscriber  # noqa: E402
 from official import MODES, connected  # noqa: E402
 from wire_oracle import judge  # noqa: E402
 
@@ -74,14 +72,8 @@ def place(places):
 def watch(server, watched):
     """A subscriber in each era to these files of the folder, or to these URIs."""
 
-    @asynccontextmanager
-    async def watch(*wanted):
-        uris = [each if isinstance(each, str) else uri(each) for each in wanted]
-        async with (
-            subscriber(server, "legacy", uris, sentinel) as legacy,
-            subscriber(server, "modern", uris, sentinel) as modern,
-        ):
-            yield InBothEras(legacy, modern)
+    def watch(*wanted):
+        return in_both_eras(server, [each if isinstance(each, str) else uri(each) for each in wanted], sentinel)
 
     def uri(path):
         return "notes:///" + path.relative_to(watched).as_posix()

@@ -170,10 +170,6 @@ class Subscriber:
         """The URIs of the updates heard, in order."""
         return [event[1] for event in self.heard if event[0] == "updated"]
 
-    def lists(self, name: str = "resources") -> int:
-        """How often that list was said to have changed."""
-        return self.heard.count((name,))
-
     async def until(self, *events: Event, times: int = 1) -> None:
         """Waits until each of the events was heard that often, at least."""
         await self.live.until(lambda: all(self.heard.count(event) >= times for event in events))
@@ -273,6 +269,16 @@ async def subscriber(
     assert set(server.conversation.honoured[stream]["resourceSubscriptions"]) == set(wanted)
     yield listening
     server.notify("notifications/cancelled", {"requestId": stream})
+
+
+@asynccontextmanager
+async def in_both_eras(server: Live, uris: Sequence[str], sentinel: Path) -> AsyncIterator[InBothEras]:
+    """A subscriber in each era, to the same."""
+    async with (
+        subscriber(server, "legacy", uris, sentinel) as legacy,
+        subscriber(server, "modern", uris, sentinel) as modern,
+    ):
+        yield InBothEras(legacy, modern)
 
 
 def save(path: Path, text: str) -> None:

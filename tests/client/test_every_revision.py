@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from cases import PROMPT_VALUES, TOOLS, notes_folder
+from client_cases import PROMPT_VALUES, TOOLS, notes_folder
 from live_server import Refused, live, save, subscriber
 from wire_oracle import MODERN
 

@@ -7,7 +7,7 @@ import base64
 from datetime import date
 
 import pytest
-from cases import PROMPT_VALUES, TOOLS
+from client_cases import PROMPT_VALUES, TOOLS
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 from official import MODES, pages

@@ -25,10 +25,13 @@ def replace_expected(folder: Folder, temp: str, name: str, path: str, expect: st
         return
     try:
         require_etag(folder, temp, path, expect)
+        folder.sync()
+        # Once more: a program that had the old file open may only now have written to it.
+        require_etag(folder, temp, path, expect)
     except (NoteError, OSError):
         _put_back(folder, temp, name, ours)
+        folder.sync()
         raise
-    folder.sync()
 
 
 def require_etag(folder: Folder, name: str, path: str, expect: str | None) -> None:

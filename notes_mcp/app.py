@@ -89,6 +89,7 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
         _stop_on_signals(stop)
         tasks.start_soon(_stop_without_parent, stop, settings.parent_poll_ms / 1000)
         tasks.start_soon(_stop_when_broken, stdio, stop)
+        tasks.start_soon(_stop_when_abandoned, stdio, stop, settings)
         tasks.start_soon(rooms.run, stop)
         await peer.serve(session)
         leave = asyncio.get_running_loop().call_later(LEAVE_MS / 1000, _leave, 0)
@@ -259,6 +260,21 @@ async def _stop_without_parent(stop: Callable[[str], None], poll_s: float) -> No
     while os.getppid() == parent:  # noqa: ASYNC110 - no event tells us on every platform
         await anyio.sleep(poll_s)
     stop("the parent process is gone")
+
+
+async def _stop_when_abandoned(stdio: Stdio, stop: Callable[[str], None], settings: Settings) -> None:
+    """A client that closed our input and takes none of our output is not waiting for answers.
+
+    While output is stuck nothing more is read, so that the end of the input would never be seen.
+    """
+    sent, since = stdio.sent, anyio.current_time()
+    while True:
+        await anyio.sleep(settings.parent_poll_ms / 1000)
+        if stdio.sent != sent or not stdio.queued or not stdio.hung_up:
+            sent, since = stdio.sent, anyio.current_time()
+        elif anyio.current_time() - since > settings.drain_ms / 1000:
+            stop("the client is gone and nobody reads stdout")
+            return
 
 
 async def _stop_when_broken(stdio: Stdio, stop: Callable[[str], None]) -> None:

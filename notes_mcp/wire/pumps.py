@@ -19,6 +19,7 @@ INBOX_CHUNKS = 4
 DIRECT_BYTES = 65_536  # how much of one frame the loop may write itself
 JOIN_SECONDS = 0.1
 HAS_POLL = hasattr(select, "poll")
+_PEER_GONE = getattr(select, "POLLRDHUP", 0)  # a socket that was shut down for writing only
 
 
 class ReadPump:
@@ -34,6 +35,7 @@ class ReadPump:
         self._arrive = arrive
         self._broke = broke
         self._stopping = False
+        self._ended = False
         self._room = threading.Semaphore(INBOX_CHUNKS)
         self._thread = threading.Thread(target=self._run, name="wire-reader", daemon=True)
         self._wake_in, self._wake_out = os.pipe() if HAS_POLL else (-1, -1)
@@ -58,6 +60,14 @@ class ReadPump:
         """Waits for the end of the thread, but not for long."""
         self._thread.join(JOIN_SECONDS)
 
+    def hung_up(self) -> bool:
+        """Whether the other side has closed our input, though what it wrote may still be unread here."""
+        if not HAS_POLL or self._ended:
+            return self._ended
+        poller = select.poll()
+        poller.register(self._fd_in, _PEER_GONE)
+        return any(event & (select.POLLHUP | _PEER_GONE) for _, event in poller.poll(0))
+
     def _run(self) -> None:
         poller = self._poller()
         try:
@@ -75,6 +85,7 @@ class ReadPump:
                     self._watch_output(poller)
                     return
         finally:
+            self._ended = True
             os.close(self._fd_in)
             if HAS_POLL:
                 os.close(self._wake_in)

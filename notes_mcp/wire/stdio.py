@@ -77,6 +77,7 @@ class Stdio:
         self._reader = ReadPump(claimed.fd_in, claimed.fd_out, self._arrive, self._break)
         self._writer = WritePump(claimed.fd_out, self._progress, self._break)
         self._max_queue = settings.max_queue_out_bytes
+        self._given = 0
         self._inbox: deque[bytes] = deque()
         self._over = False
         self._arrival = asyncio.Event()
@@ -129,9 +130,20 @@ class Stdio:
         """
         if self.broken.is_set():
             return
+        self._given += len(line) + 1
         self._writer.put(line + b"\n")
         while self._writer.queued > self._max_queue and not self.broken.is_set():
             await self._next_progress()
+
+    @property
+    def sent(self) -> int:
+        """Bytes that the operating system has taken so far."""
+        return self._given - self._writer.queued
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether the client has closed our input, even if lines from before are not taken yet."""
+        return self._reader.hung_up()
 
     async def flush(self) -> None:
         """Returns when everything given so far is with the operating system, or `broken`."""

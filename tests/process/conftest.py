@@ -4,7 +4,7 @@ import functools
 import textwrap
 
 import pytest
-from served import ROOT, environment, request, serving
+from processes import ROOT, environment, request, serving
 
 NOTES = {
     "Plan.md": "# Plan\n\nThe plan is simple.\n",

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from served import COMMAND, DEADLINE, END_SECONDS, ROOT, environment, ping, request, tool
+from processes import COMMAND, DEADLINE, END_SECONDS, ROOT, environment, ping, request, tool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these tests speak of POSIX processes")
 
@@ -174,12 +174,13 @@ class TestTheOtherSide:
             os.close(ours)
             assert ended_well(server) == []
 
-    def test_a_client_that_reads_nothing_any_more_does_not_keep_us_after_eof(self, start):
+    @pytest.mark.parametrize("asked", [100, 1_000], ids=["little", "more than is held for it"])
+    def test_a_client_that_reads_nothing_any_more_does_not_keep_us_after_eof(self, start, asked):
         ours, theirs = os.pipe()
         try:
             with start(stdout=theirs) as server:
                 os.close(theirs)
-                server.send(*(request(number, "tools/list") for number in range(100)))
+                server.send(*(request(number, "tools/list") for number in range(asked)))
                 assert os.read(ours, 10)
                 server.close_input()
                 server.ended()

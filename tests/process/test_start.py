@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from served import COMMAND, DEADLINE, ROOT, environment, ping
+from processes import COMMAND, DEADLINE, ROOT, environment, ping
 
 HEAVY = {
     "anyio",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from served import COMMAND, DEADLINE, ROOT, environment, ping, request, serving, tool
+from processes import COMMAND, DEADLINE, ROOT, environment, ping, request, serving, tool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these tests speak of POSIX processes")
 

@@ -1,7 +1,7 @@
 """Two servers on one folder, as two clients start them: both see, tell and write the same notes, and none is lost."""
 
 import pytest
-from served import request, tool
+from processes import request, tool
 
 LISTEN = {"notifications": {"resourceSubscriptions": ["notes:///Plan.md"], "resourcesListChanged": True}}
 

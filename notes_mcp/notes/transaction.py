@@ -84,8 +84,9 @@ class Transactions:
         """Takes back what was done up to the last of `images`, whose step failed."""
         try:
             states = stepping.states(self._vault, images)
-            if states[-1] == "other":
-                states[-1] = "before"  # the step failed, so what is there is somebody else's
+            if states[-1] == "other" or isinstance(error, _OVERTAKEN):
+                # The step did nothing: what is there is somebody else's, even if it is what we would have written.
+                states[-1] = "before"
             whole = self._take_back(images, states)
         except NoteError as another:
             # Left pending: whoever writes next, or opens the folder, tries again.

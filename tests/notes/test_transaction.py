@@ -269,6 +269,27 @@ def test_the_claim_of_a_folder_s_new_name_goes_with_the_folders_above_it(home: H
     assert later.files() == FILES and not (home.root / "x").exists() and later.journal.latest() is None
 
 
+@pytest.mark.parametrize("first", [False, True], ids=["alone", "behind another step"])
+def test_a_refused_step_never_takes_away_a_file_that_says_the_same(home: House, first: bool) -> None:
+    vault = home.vault
+    planned = {
+        "create": steps.create(vault, "a2.md", b"same"),
+        "put": steps.put("b.md", b"b", b"same"),
+        "restore": steps.restore(vault, ".trash/c.md", "c2.md", etag(b"same")),
+        "trash": steps.trash(vault, "gone.md", b"to the trash"),
+    }
+    for path in ("a2.md", "b.md", "c2.md", ".trash/c.md"):
+        (home.root / path).parent.mkdir(exist_ok=True)
+        (home.root / path).write_bytes(b"same")
+    (home.root / "gone.md").write_bytes(b"said anew")
+    there = everything(home.root)
+    for step in planned.values():
+        ahead = [steps.put("a.md", b"a", b"a changed")] if first else []
+        with home.transactions.writing(), pytest.raises(NoteError):
+            home.transactions.apply("test", [*ahead, step])
+        assert everything(home.root) == there
+
+
 @pytest.mark.parametrize("what", ["ignored", "marked read-only"])
 def test_a_file_put_out_of_reach_since_ends_the_recovery_with_its_words_kept(home: House, monkeypatch, what) -> None:
     with monkeypatch.context() as patch, pytest.raises(Crash):

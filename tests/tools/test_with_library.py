@@ -49,11 +49,12 @@ async def structured(call: Caller, tool_name: str, **arguments: Any) -> dict[str
 
 async def test_a_call_repeated_after_a_lost_answer_leaves_the_note_that_is_there(call: Caller, folder: Path) -> None:
     await structured(call, "create_note", title="Neu", content="hi")
-    again = await call("create_note", title="Neu", content="hi")
-    assert again["isError"] and "already exists" in again["content"][0]["text"]
+    with pytest.raises(ExistsError):
+        await call("create_note", title="Neu", content="hi")
     assert (folder / "Neu.md").read_bytes() == b"hi"
     said = (folder / "Home.md").read_text("utf-8")
-    assert (await call("create_note", title="Home", content=said))["isError"]
+    with pytest.raises(ExistsError):
+        await call("create_note", title="Home", content=said)
     assert (folder / "Home.md").read_text("utf-8") == said
 
 

@@ -8,11 +8,12 @@ Lines and headings of a hit come from the file as it is now; a note that has gon
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError, NoteError
+from notes_mcp.notes import above, lookup, patience, snippets
 from notes_mcp.notes import cursor as cursors
-from notes_mcp.notes import lookup, markdown, snippets
 from notes_mcp.notes.answers import Hit, IndexState, Match, SearchPage
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.lookup import Deadline, Pattern, TooSlowError
@@ -25,6 +26,7 @@ from notes_mcp.notes.shelf import Shelf
 from notes_mcp.notes.text import Text
 
 MATCHES_SHOWN = 3
+MAX_LINES_COUNTED = 10_000  # of one note
 SUGGESTIONS = 3
 RANKINGS_REMEMBERED = 128
 _ALL = 1_000_000
@@ -86,7 +88,7 @@ class Finder:
             case "words":
                 query = parse(asked.query)
                 found = self._words(asked, query, places, last, limit + len(shown))
-                look = partial(snippets.matches, query=query, limit=MATCHES_SHOWN)
+                look = partial(snippets.matches, query=query, limit=MATCHES_SHOWN, effort=snippets.Effort())
             case "exact" | "regex":
                 pattern = (lookup.exact if asked.mode == "exact" else lookup.regular)(asked.query)
                 deadline = Deadline()
@@ -148,14 +150,16 @@ class Finder:
         return loose if loose.total and not strict.total else strict
 
     def _lines(self, asked: Asked, pattern: Pattern, places: Sequence[tuple[Folder, str]], deadline: Deadline) -> Rows:
-        """Every note in scope, read and looked through; the score is the number of lines that match."""
+        """Every note in scope, read and looked through; the score is the number of lines that match, as far as they
+        are counted."""
         rows: list[Row] = []
         done, notes = 0, [(folder, note) for folder, below in places for note in _in_scope(folder, below, asked)]
         try:
             for folder, note in notes:
+                patience.still_wanted()
                 text = _text_of(folder, note.path)
                 if text is not None and (asked.mode == "regex" or lookup.may_match(pattern, text, deadline)):
-                    score = float(sum(1 for _ in lookup.lines(pattern, text, deadline)))
+                    score = float(sum(1 for _ in islice(lookup.lines(pattern, text, deadline), MAX_LINES_COUNTED)))
                     if score:
                         labelled = replace(note, path=self._shelf.label(folder, note.path))
                         rows.append(Row(key_of(asked.sort, labelled, score), folder, note, score))
@@ -171,12 +175,12 @@ class Finder:
 
     def _hit(self, row: Row, look: Any) -> Hit:
         """Where in the file, as it is now, the query matches."""
+        patience.still_wanted()
         labelled = replace(row.note, path=self._path(row))
         text = _decoded(row.folder, row.note.path)
         if text is None:
             return Hit(labelled, row.score, (), 0)
-        headings = [snippets.Heading(heading.line, heading.text) for heading in markdown.scan(text.utf8).headings]
-        found = look(text.text, headings=headings)
+        found = look(text.text, headings=partial(above.headings, text.utf8))
         shown = tuple(Match(each.line, each.heading, each.text) for each in found.shown)
         return Hit(labelled, row.score, shown, found.more)
 
@@ -213,10 +217,11 @@ def _in_scope(folder: Folder, below: str, asked: Asked) -> list[Note]:
     return [hit.note for hit in found.hits]
 
 
-def _lines_in(text: str, *, headings: Sequence[snippets.Heading], pattern: Pattern, deadline: Deadline) -> Any:
+def _lines_in(text: str, *, headings: snippets.Headings, pattern: Pattern, deadline: Deadline) -> Any:
     """The first lines that match. The note may have changed since it was looked through, so this may take too long."""
     try:
-        return snippets.excerpts(lookup.plain(text), lookup.lines(pattern, text, deadline), headings, MATCHES_SHOWN)
+        places = islice(lookup.lines(pattern, text, deadline), MAX_LINES_COUNTED)
+        return snippets.excerpts(lookup.plain(text), places, headings, MATCHES_SHOWN)
     except TooSlowError:
         return snippets.Excerpts()
 

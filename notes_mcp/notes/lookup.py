@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes import patience
 
 SEARCH_MS = 4_000
 LINE_MS = 200
 MAX_PATTERN_CHARS = 1_000
+LINES_BETWEEN = 1_000  # looking whether the search is still wanted
 
 
 class Place(NamedTuple):
@@ -91,6 +93,8 @@ def lines(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[Place]:
         search, most = pattern.compiled.search, LINE_MS / 1000
         try:
             for number, line in enumerate(text.split("\n"), 1):
+                if not number % LINES_BETWEEN:
+                    patience.still_wanted()
                 found = search(line, concurrent=True, timeout=most)
                 if found is not None:
                     yield Place(number, found.start(), found.end())
@@ -101,6 +105,7 @@ def lines(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[Place]:
         return
     number = start = at = 0
     while (found := _search(pattern, text, deadline, at)) is not None:
+        patience.still_wanted()
         number += text.count("\n", start, found[0])
         start, at = found[0], found[1]
         begin = text.rfind("\n", 0, start) + 1

@@ -8,16 +8,19 @@ lines that are shown are looked at more closely. What is shown is the text as wr
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from notes_mcp.notes import patience
 from notes_mcp.notes.query import Query, Term, tokenize
 from notes_mcp.notes.segment import EMOJI, OTHER_ALPHABETS, as_written, fold, is_unspaced
 from notes_mcp.notes.stem import stem
 
 EXCERPT_CHARS = 160
 MAX_LINES_SEEN = 2_000
+MAX_TRIES = 5_000  # places of a note that are looked at closely, once a line is found
+MAX_TRIES_IN_VAIN = 200_000  # for all notes of a page together, as long as none is
 MAX_WORDS_READ = 200_000
 MAX_GAP_CHARS = 200  # punctuation between the words of a phrase
 
@@ -35,6 +38,8 @@ _ANY_WORD = re.compile(r"[^\W_]+")
 _VOWEL_SIGNS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3099\u309a\ua9e0-\ua9ff\uaa60-\uaa7f"  # no \\w, but in words
 _GAP = re.compile(f"(?:[^\\w{EMOJI}{OTHER_ALPHABETS}{_VOWEL_SIGNS}]|[_{_PUNCTUATION}]){{0,{MAX_GAP_CHARS}}}")
 _WORDS = re.compile(r"[^\W_]+")
+_NEVER_JOINED = re.compile("[\\x00-\\x7f\\u4e00-\\u9fff]")  # with what is before it, in no normal form
+STRETCH_CHARS = 1_000
 
 
 class Heading(NamedTuple):
@@ -42,6 +47,9 @@ class Heading(NamedTuple):
 
     line: int
     text: str
+
+
+Headings: TypeAlias = Sequence[Heading] | Callable[[Sequence[int]], Sequence[Heading]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,8 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Excerpts:
-    """The lines that say most, in the order of the note; `more` is how many other lines match."""
+    """The lines that say most, in the order of the note; `more` is how many other lines match, or in a note with
+    very many of them the least number there are."""
 
     shown: tuple[Excerpt, ...] = ()
     more: int = 0
@@ -69,39 +78,67 @@ class _Place(NamedTuple):
     term: int
 
 
-def matches(text: str, query: Query, headings: Sequence[Heading], limit: int) -> Excerpts:
+class Effort:
+    """How many places may still be looked at closely for the notes of one page."""
+
+    def __init__(self) -> None:
+        self.in_vain = MAX_TRIES_IN_VAIN
+        self._left = MAX_TRIES
+
+    def begin(self) -> None:
+        """With a note of its own."""
+        self._left = MAX_TRIES
+
+    def spend(self, found: bool) -> bool:
+        """Whether one more place may be looked at; `found`: the note already has a line to show."""
+        if not self.in_vain % 10_000:
+            patience.still_wanted()
+        if found:
+            self._left -= 1
+            return self._left >= 0
+        self.in_vain -= 1
+        return self.in_vain >= 0
+
+
+def matches(text: str, query: Query, headings: Headings, limit: int, effort: Effort | None = None) -> Excerpts:
     """At most `limit` lines of `text` in which terms of the query stand; those with most of them are chosen.
 
-    `headings` in the order of the note.
+    `headings` in the order of the note, or what gives those that stand above the last of some lines.
     """
     text = _one_line_break(text)
     folded = fold(text)
+    effort = effort or Effort()
+    effort.begin()
     hits: dict[int, list[_Place]] = {}
     for number, term in enumerate(dict.fromkeys(query.terms())):
-        for line, place in _placed(folded, term, number):
+        for line, place in _placed(folded, term, number, effort, hits):
             hits.setdefault(line, []).append(place)
             if len(hits) > MAX_LINES_SEEN:
                 break
     chosen = sorted(hits, key=lambda line: (-len({place.term for place in hits[line]}), line))[:limit]
-    lines = text.split("\n") if chosen else []
+    lines = text.split("\n", max(chosen)) if chosen else []
     shown = [(line, _written_place(lines[line - 1], min(hits[line]))) for line in sorted(chosen)]
+    if callable(headings):
+        headings = headings([line for line, _ in shown])
     return Excerpts(
         tuple(Excerpt(n, _heading(headings, n), _cut(lines[n - 1], *place)) for n, place in shown),
         len(hits) - len(shown),
     )
 
 
-def excerpts(text: str, places: Iterable[tuple[int, int, int]], headings: Sequence[Heading], limit: int) -> Excerpts:
+def excerpts(text: str, places: Iterable[tuple[int, int, int]], headings: Headings, limit: int) -> Excerpts:
     """The first `limit` of `places` in `text`: 1-based line, and from where to where in it, in order."""
-    lines: list[str] = []
-    shown: list[Excerpt] = []
+    chosen: list[tuple[int, int, int]] = []
     more = 0
-    for line, start, end in places:
-        if len(shown) >= limit:
+    for place in places:
+        if len(chosen) < limit:
+            chosen.append(place)
+        else:
             more += 1
-            continue
-        lines = lines or _one_line_break(text).split("\n")
-        shown.append(Excerpt(line, _heading(headings, line), _cut(lines[line - 1], start, end)))
+    lines = _one_line_break(text).split("\n", chosen[-1][0]) if chosen else []
+    if callable(headings):
+        headings = headings([line for line, _, _ in chosen])
+    shown = (Excerpt(n, _heading(headings, n), _cut(lines[n - 1], start, end)) for n, start, end in chosen)
     return Excerpts(tuple(shown), more)
 
 
@@ -125,24 +162,30 @@ def _one_line_break(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _placed(folded: str, term: Term, number: int) -> Iterator[tuple[int, _Place]]:
-    """Each occurrence of the term as (1-based line, place in it), in order."""
+def _placed(
+    folded: str, term: Term, number: int, effort: Effort, found: Collection[int]
+) -> Iterator[tuple[int, _Place]]:
+    """The first place in each line that has the term, as (1-based line, place in it), in order; as far as the effort
+    goes. `found`: the lines of the note found so far."""
     line, seen = 1, 0
-    for start, end in _occurrences(folded, term):
+    for start, end in _occurrences(folded, term, effort, found):
         line, seen = line + folded.count("\n", seen, start), start
         line_start = folded.rfind("\n", 0, start) + 1
         yield line, _Place(start - line_start, end - line_start, number)
 
 
-def _occurrences(folded: str, term: Term) -> Iterator[tuple[int, int]]:
-    """`(start, end)` of each place where the tokens follow each other as the index sees it."""
+def _occurrences(folded: str, term: Term, effort: Effort, found: Collection[int]) -> Iterator[tuple[int, int]]:
+    """`(start, end)` of where the tokens follow each other as the index sees it, once for each line."""
     begin = _beginning(term.tokens[0])
     at = folded.find(begin)
-    while at >= 0:
+    while at >= 0 and effort.spend(bool(found)):
         end = _end_of(folded, at, term) if _starts_word(folded, at, term.tokens[0]) else None
-        if end is not None:
-            yield at, end
-        at = folded.find(begin, at + 1 if end is None else end)
+        if end is None:
+            at = folded.find(begin, at + 1)
+            continue
+        yield at, end
+        line_end = folded.find("\n", at)
+        at = folded.find(begin, max(end, line_end)) if line_end >= 0 else -1
 
 
 def _beginning(token: str) -> str:
@@ -186,6 +229,8 @@ def _starts_word(folded: str, at: int, token: str) -> bool:
     """Whether a word border is before `at`; as in `segment`, digits belong to the word before them."""
     if at == 0 or is_unspaced(token) or is_unspaced(folded[at - 1]):
         return True
+    if token[0] in _DIGITS and folded[at - 1] in _DIGITS:
+        return False
     digits = at
     while digits and folded[digits - 1] in _DIGITS:
         digits -= 1
@@ -214,9 +259,22 @@ def _written_place(line: str, place: _Place) -> tuple[int, int]:
     """A place in the folded line as one in the line: folding may change lengths."""
     if line.isascii():
         return place.start, place.end
-    start = bisect_right(range(len(line)), place.start, key=lambda end: len(fold(line[:end]))) - 1
-    end = bisect_left(range(len(line)), place.end, lo=max(start, 0), key=lambda end: len(fold(line[:end])))
-    return max(start, 0), end
+    base, folded = 0, 0  # a place before the start, and how long the line is up to there when folded
+    while (past := _safe_cut(line, base)) and (length := folded + len(fold(line[base:past]))) < place.start:
+        base, folded = past, length
+    reach = base + STRETCH_CHARS
+    while reach < len(line) and folded + len(fold(line[base:reach])) <= place.end:
+        reach += reach - base
+    piece = line[base:reach]
+    start = bisect_right(range(len(piece)), place.start - folded, key=lambda end: len(fold(piece[:end]))) - 1
+    end = bisect_left(range(len(piece)), place.end - folded, lo=max(start, 0), key=lambda end: len(fold(piece[:end])))
+    return base + max(start, 0), base + end
+
+
+def _safe_cut(line: str, base: int) -> int:
+    """Where the line can be cut, a stretch behind `base`, so that its parts fold as the whole does; 0: nowhere."""
+    found = _NEVER_JOINED.search(line, base + STRETCH_CHARS)
+    return found.start() if found else 0
 
 
 def _heading(headings: Sequence[Heading], line: int) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import anyio
-from anyio import to_thread  # noqa: TID251 - this module is where threads are used
+from anyio import from_thread, to_thread  # noqa: TID251 - this module is where threads are used
+
+from notes_mcp.notes import patience
 
 READERS = 3
 T = TypeVar("T")
@@ -27,8 +29,13 @@ class Workers:
         return await to_thread.run_sync(work, limiter=self._writing)
 
     async def read(self, work: Callable[[], T]) -> T:
-        """In one of the reader threads."""
-        return await to_thread.run_sync(work, limiter=self._reading)
+        """In one of the reader threads. Long work of a caller that is gone ends where it asks `patience`."""
+
+        def wanted() -> T:
+            patience.ask_by(from_thread.check_cancelled)
+            return work()
+
+        return await to_thread.run_sync(wanted, limiter=self._reading)
 
     async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
         """A task of its own: a caller that is cancelled meanwhile only stops waiting for it."""

@@ -1,10 +1,19 @@
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.notes.query import parse, phrase
-from notes_mcp.notes.snippets import EXCERPT_CHARS, Excerpts, Heading, excerpts, matches, nearest_form
+from notes_mcp.notes.snippets import (
+    EXCERPT_CHARS,
+    MAX_LINES_SEEN,
+    MAX_TRIES_IN_VAIN,
+    Effort,
+    Excerpts,
+    Heading,
+    excerpts,
+    matches,
+    nearest_form,
+)
 
 
 def lines(text: str, query: str, limit: int = 10) -> list[int]:
@@ -177,3 +186,39 @@ def test_any_text_and_query_are_safe(text: str, query: str, limit: int) -> None:
 )
 def test_digits_belong_to_the_word_before_them_as_in_the_index(text: str, query: str, found: bool) -> None:
     assert bool(matches(text, parse(query), [], 1).shown) is found
+
+
+@pytest.mark.parametrize("text", ["x " * 250_000, "x\n" * 500_000, "适x" * 100_000, "xa\u0301 " * 100_000])
+def test_a_note_full_of_the_word_is_not_looked_through_to_its_end(text: str) -> None:
+    effort = Effort()
+    found = matches(text, parse("x*"), [], 3, effort)
+    assert [each.line for each in found.shown] == list(range(1, 1 + len(found.shown)))
+    assert found.shown
+    assert effort.in_vain > MAX_TRIES_IN_VAIN - 10
+    assert found.more <= MAX_LINES_SEEN
+
+
+def test_places_that_only_look_like_the_word_are_bounded_too() -> None:
+    effort = Effort()
+    assert matches("xxy " * 250_000, parse("xxx"), [], 3, effort) == Excerpts()
+    assert matches("xxx", parse("xxx"), [], 3, effort) == Excerpts()  # nothing is left for the rest of the page
+    assert matches("xxx", parse("xxx"), [], 3).shown
+
+
+def test_a_line_is_counted_once_however_often_it_has_the_word() -> None:
+    found = matches("a b a\na\n", parse("a b"), [], 3)
+    assert [each.line for each in found.shown] == [1, 2]
+    assert found.more == 0
+
+
+def test_a_phrase_that_runs_over_a_line_break_hides_none_after_it() -> None:
+    assert lines("a\nb a b\n", '"a b"') == [1, 2]
+    assert lines("a\na a\n", '"a a"') == [1]
+
+
+@given(st.text(st.sampled_from("ab ﬃ\u0301\u200dé適한Σß"), max_size=60), st.integers(0, 40))
+@settings(max_examples=100, deadline=None)
+def test_a_place_far_into_a_long_line_is_shown(piece: str, repeats: int) -> None:
+    line = f"{piece} " * (repeats * 20) + "Nadel " + piece
+    (one,) = matches(line, parse("nadel"), [], 3).shown
+    assert "Nadel" in one.text

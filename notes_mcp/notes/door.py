@@ -1,6 +1,6 @@
 """The one gate between clients and a folder on disk: `gate`'s rules and `realpath`'s findings, asked together.
 
-Nothing is opened here. A path as it came must be visible, and so must the one it turns out to be once
+No file is opened here. A path as it came must be visible, and so must the one it turns out to be once
 links are resolved; everything `Vault` does starts with one of these questions. Raises NoteErrors only.
 """
 
@@ -19,6 +19,7 @@ from notes_mcp.errors import (
     UnreadableError,
 )
 from notes_mcp.notes import gate
+from notes_mcp.notes.files import Folder, open_folder
 from notes_mcp.notes.gate import Policy
 from notes_mcp.notes.realpath import RealPath, Trace, is_folder, probe_case
 from notes_mcp.notes.told import told
@@ -41,9 +42,9 @@ class Door:
             raise StorageError(f'The notes folder "{root}" {what}. Check the path.')
         with told(str(root)):
             self.case_sensitive = probe_case(real)
-            self._device = os.stat(real).st_dev
+            self._real = RealPath(real, self.case_sensitive)
         self.root = Path(real)
-        self._real = RealPath(real, self.case_sensitive)
+        self._device = self._real.mount.device  # where it was seen last
         self._ignore = tuple(ignore)
         self._ignore_file = os.path.join(real, gate.IGNORE_FILE)
         if rejected := Policy(self._ignore).rejected:
@@ -66,6 +67,20 @@ class Door:
             if self._policy_of is None or self._policy_of[0] is not None:
                 self._policy_of = (None, Policy(self._ignore, fold_case=not self.case_sensitive))
         return self._policy_of[1]
+
+    def _open(self, parts: Sequence[str]) -> Folder:
+        """The directory `parts`, link-free; the caller closes it. Its disk was still mounted once it was open."""
+        try:
+            folder = open_folder(str(self.root), parts)
+        except OSError:
+            self._real.root_info()  # what is not there may be on the disk that is away
+            raise
+        try:
+            self._real.root_info()
+        except BaseException:
+            folder.close()
+            raise
+        return folder
 
     def _trace(self, path: str, *, exact: bool = False) -> Trace:
         """The one gate. The path as it came must be visible, and so must the one it turns out to be."""

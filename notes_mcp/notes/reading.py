@@ -13,7 +13,7 @@ from pathlib import Path
 
 from notes_mcp.errors import ForbiddenError, StorageError, TooLargeError
 from notes_mcp.notes.door import Door
-from notes_mcp.notes.files import READ, Folder, open_folder
+from notes_mcp.notes.files import READ, Folder
 from notes_mcp.notes.listing import Listing, state_of
 from notes_mcp.notes.records import FileState, Scan
 from notes_mcp.notes.text import new_hash
@@ -66,18 +66,15 @@ class Reading(Door):
     def require_present(self) -> None:
         """StorageError if the notes folder itself is gone or its disk seems unmounted: nothing in it is proven gone."""
         with told(str(self.root)):
-            try:
-                device = os.stat(self.root).st_dev
-                away = device != self._device and not os.listdir(self.root)
-            except (FileNotFoundError, NotADirectoryError):
-                away = True
-        if away:
-            raise StorageError(f'The notes folder "{self.root}" is not there any more.')
+            if self._real.root_info().st_dev != self._device and not os.listdir(self.root):
+                raise StorageError(f'The disk that holds "{self.root}" is not mounted any more.')
 
     def _require_mounted(self, scan: Scan) -> None:
         with told(str(self.root)):
-            if not scan.files and os.stat(self.root).st_dev != self._device:
+            device = self._real.root_info().st_dev
+            if device != self._device and not scan.files:
                 raise StorageError(f'The disk that holds "{self.root}" is not mounted any more.')
+            self._device = device  # mounted again, under another number
 
     def _link_target(self, path: str) -> tuple[str, bool] | None:
         """Where a link leads: real path and whether something is there; None if outside."""
@@ -95,7 +92,7 @@ class Reading(Door):
         """The whole file and its state. TooLargeError over `max_bytes`."""
         with told(path):
             trace = self._file(path)
-            with open_folder(str(self.root), trace.real[:-1]) as folder:
+            with self._open(trace.real[:-1]) as folder:
                 data, info = read_file(folder, trace.real[-1], trace.path, max_bytes)
             return data, state_of(trace.path, info)
 
@@ -109,7 +106,7 @@ class Reading(Door):
             if trace.missing or trace.path != path or not stat.S_ISREG(trace.info.st_mode):
                 return None
             try:
-                with open_folder(str(self.root), trace.real[:-1]) as folder:
+                with self._open(trace.real[:-1]) as folder:
                     return file_etag(folder, trace.real[-1], path)
             except FileNotFoundError:
                 return None
@@ -133,7 +130,7 @@ class Reading(Door):
         if parts[0] != ".obsidian" or ".." in parts:
             raise ForbiddenError(f'"{path}" is not a setting.')
         try:
-            with open_folder(str(self.root), parts[:-1]) as folder:
+            with self._open(parts[:-1]) as folder:
                 return read_file(folder, parts[-1], path, max_bytes)[0]
         except (OSError, ForbiddenError, TooLargeError):
             return None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from notes_mcp.errors import AmbiguousError, ForbiddenError, StorageError
 from notes_mcp.notes.files import is_link
 from notes_mcp.notes.gate import fold
+from notes_mcp.notes.mounts import Mount
 
 _MAX_LINKS = 40  # what Linux allows on one path
 
@@ -55,10 +56,11 @@ def probe_case(root: str) -> bool:
 
 
 class RealPath:
-    """Traces paths below `root`, itself a real path. Raises OSError where the disk does."""
+    """Traces paths below `root`, itself a real path. Raises OSError where the disk does, also when it is made."""
 
     def __init__(self, root: str, case_sensitive: bool) -> None:
         self.root = root
+        self.mount = Mount(root)
         self._fold_case = not case_sensitive
         # Here the disk finds a name in several spellings, and only a listing tells which is its own.
         self._respell = not case_sensitive or sys.platform == "darwin"
@@ -80,11 +82,11 @@ class RealPath:
         same (normal form, kinds of space; letter case where the disk ignores it).
 
         Raises ForbiddenError if a link leads outside, AmbiguousError if several names look the same,
-        StorageError if the root itself is gone.
+        StorageError if the root itself is gone or its disk is not mounted any more.
         """
         real: list[str] = []
         todo = path.split("/")[::-1] if path else []
-        info, links = self._root_info(), 0
+        info, links = self.root_info(), 0
         while todo:
             name = todo.pop()
             here = self.absolute([*real, name])
@@ -100,7 +102,7 @@ class RealPath:
                 links += 1
                 target = self._target(here, path, links)
                 todo += target[::-1]
-                real, info = [], self._root_info()
+                real, info = [], self.root_info()
                 continue
             if self._respell:
                 spelled = self._spelling(real, name) or name
@@ -111,12 +113,19 @@ class RealPath:
             info = found
         return Trace(tuple(real), (), info)
 
-    def _root_info(self) -> os.stat_result:
+    def root_info(self) -> os.stat_result:
+        """The state of the root. StorageError if it is gone or its disk is not mounted any more: not the same as
+        a note that is not there, since nothing in the folder is proven gone."""
         try:
-            return os.stat(self.root)
-        except FileNotFoundError as error:
-            # Not the same as a note that is not there: nothing in the folder is proven gone.
+            info = os.stat(self.root)
+            away = self.mount.is_away(info.st_dev)
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise StorageError(f'The notes folder "{self.root}" is not there any more.') from error
+        if away:
+            raise StorageError(
+                f'The disk that holds "{self.root}" is not mounted any more. Nothing was changed; mount it again.'
+            )
+        return info
 
     def _target(self, link: str, path: str, links: int) -> tuple[str, ...]:
         if links > _MAX_LINKS:

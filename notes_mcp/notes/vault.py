@@ -25,7 +25,6 @@ from notes_mcp.notes.files import (
     Folder,
     carry_new,
     make_folders,
-    open_folder,
     rename_new,
     rename_over,
     unmake_folders,
@@ -75,7 +74,7 @@ class Vault(Reading):
         with told(path, writing=True):
             parts = self._file_expected(path, expect)
             self._sweep()
-            with open_folder(str(self.root), parts[:-1]) as folder:
+            with self._open(parts[:-1]) as folder:
                 if not folder.stat(parts[-1]).st_mode & 0o222:
                     raise ReadOnlyError(f'"{path}" is marked read-only on disk. Nothing was changed.')
                 with write_temp(folder, data, like=parts[-1]) as (temp, info):
@@ -88,7 +87,7 @@ class Vault(Reading):
         with told(path, writing=True):
             for above in ((TRASH, *parts[:-1]), (TRASH,)):
                 try:
-                    with open_folder(str(self.root), above) as folder:
+                    with self._open(above) as folder:
                         name = _free_name(folder, parts[-1])
                 except FileNotFoundError:
                     name = parts[-1]
@@ -106,7 +105,7 @@ class Vault(Reading):
             self._sweep()
             while True:
                 place = tuple((to or self.trash_place("/".join(parts))).split("/"))
-                with open_folder(str(self.root), parts[:-1]) as source, self._folder_for(place) as target:
+                with self._open(parts[:-1]) as source, self._folder_for(place) as target:
                     require_etag(source, parts[-1], path, expect)
                     try:
                         carry_new(source, parts[-1], target, place[-1])
@@ -125,7 +124,7 @@ class Vault(Reading):
             if not target.missing:
                 raise _exists(target.path)
             parts = target.real + target.missing
-            with open_folder(str(self.root), source[:-1]) as here, self._folder_for(parts) as there:
+            with self._open(source[:-1]) as here, self._folder_for(parts) as there:
                 require_etag(here, source[-1], place, expect)
                 try:
                     carry_new(here, source[-1], there, parts[-1])
@@ -138,7 +137,7 @@ class Vault(Reading):
         *above, name = _trash_parts(place)
         with told(place):
             try:
-                with open_folder(str(self.root), above) as folder:
+                with self._open(above) as folder:
                     return file_etag(folder, name, place)
             except (FileNotFoundError, NotADirectoryError):
                 return None
@@ -149,14 +148,17 @@ class Vault(Reading):
             return max(0, len(self._placed(path).missing) - 1)
 
     def unmake_folders(self, path: str, count: int) -> None:
-        """Removes the last `count` folders above `path`, from below, as long as they are empty."""
+        """Removes the last `count` folders above `path`, from below, as long as they are empty. StorageError if the
+        disk is not mounted any more."""
+        with told(path, writing=True):
+            self._real.root_info()
         unmake_folders(str(self.root), path.split("/")[:-1], count)
 
     def remove(self, path: str, *, expect: str | None = None) -> str:
         """Deletes the file for good. Gives the path it had. ReadOnlyError for a file nobody may write."""
         with told(path, writing=True):
             parts = self._file_expected(path, expect)
-            with open_folder(str(self.root), parts[:-1]) as folder:
+            with self._open(parts[:-1]) as folder:
                 if not folder.stat(parts[-1]).st_mode & 0o222:
                     raise ReadOnlyError(f'"{path}" is marked read-only on disk. Nothing was changed.')
                 require_etag(folder, parts[-1], path, expect)
@@ -184,7 +186,7 @@ class Vault(Reading):
                 self._require_visible(self.policy, "/".join(parts), True, new_path)
             if is_folder(source.info) and parts[: len(source.real)] == source.real and len(parts) > len(source.real):
                 raise InvalidRequestError(f'"{path}" cannot be moved into itself.')
-            with open_folder(str(self.root), source.real[:-1]) as here, self._folder_for(parts) as there:
+            with self._open(source.real[:-1]) as here, self._folder_for(parts) as there:
                 require_etag(here, source.real[-1], path, expect)
                 try:
                     if respelled and not self.case_sensitive:
@@ -212,6 +214,7 @@ class Vault(Reading):
         """The folder of the file `parts`, made if missing."""
         folder, made = make_folders(str(self.root), parts[:-1])
         with self._taken_back(folder, parts[:-1], made):
+            self._real.root_info()  # its disk was still mounted once it was open
             yield folder
 
     @contextlib.contextmanager
@@ -229,7 +232,7 @@ class Vault(Reading):
         found, self._leftovers = self._leftovers, ()
         for path in found:
             *above, name = path.split("/")
-            with contextlib.suppress(OSError), open_folder(str(self.root), above) as folder:
+            with contextlib.suppress(OSError), self._open(above) as folder:
                 info = folder.stat(name)
                 old = time.time() - max(info.st_mtime, info.st_ctime) > _LEFTOVER_AGE_S
                 ours = is_own_temp(name) and stat.S_ISREG(info.st_mode)

@@ -2,15 +2,14 @@
 
 The only user of watchfiles. Reads no note and knows no index: paths go to one callback, and None
 asks for a whole comparison (after arming, after a burst that may have overrun the kernel's queue,
-when a folder went away or came back, and on every round where there are no events to be had).
-Data: kernel -> awatch -> `_Box` (one set per root, merged while the callback is busy) -> callback.
+when a folder or its disk went or came back, and on every round where there are no events to be had).
+Data: `watchlist` -> awatch -> `_Box` (one set per root, merged while the callback is busy) -> callback.
 """
 
-import asyncio
+import errno
 import logging
 import os
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,6 +18,8 @@ import anyio
 from anyio import to_thread  # noqa: TID251 - the look at a folder may hang on a dead network drive
 
 from notes_mcp.notes.gate import IGNORE_FILE, Policy, placeholder_for
+from notes_mcp.notes.mounts import MountTable, is_remote, may_be_unwatched
+from notes_mcp.notes.watchlist import LISTED, Asked, Stop, below, folders_among
 from notes_mcp.settings import Settings
 
 Mode: TypeAlias = Literal["events", "polling"]
@@ -27,15 +28,12 @@ Paths: TypeAlias = Mapping[Path, frozenset[str] | None]
 
 _ROOT_CHECK_MS = 500  # how often we see whether the folder is still the same one
 _SECOND_LOOK_MS = 250  # a new folder is looked into again: files may have come before the kernel watched it
+_MOST_WATCHES = 4  # each costs a thread; beyond, all folders are watched anew by a single one
 _BURST = 2_000  # changes at once, from which on the kernel's queue (16,384) may have overrun
 _POLL_SHARE = 20  # polling takes at most one part in 20 of the time
 _POLL_MAX_MS = 60_000
+_ADDED = 1  # watchfiles.Change.added, without importing it
 _NO_PATTERNS = Policy()
-
-# Linux file systems where others may write without the kernel telling us.
-_REMOTE = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "vboxsf", "prl_fs", "virtiofs", "afs", "ceph"}
-)
 
 _log = logging.getLogger(__name__)
 
@@ -96,24 +94,6 @@ class _Box:
             told.set()
 
 
-class _Stop:
-    """The stop event that awatch polls from its thread; the first look means that the kernel is watching."""
-
-    def __init__(self, on_first_look: Callable[[], None]) -> None:
-        self._set = False
-        self._on_first_look: Callable[[], None] | None = on_first_look
-        self._loop = asyncio.get_running_loop()
-
-    def is_set(self) -> bool:
-        if self._on_first_look is not None:
-            self._loop.call_soon_threadsafe(self._on_first_look)
-            self._on_first_look = None
-        return self._set
-
-    def set(self) -> None:
-        self._set = True
-
-
 class _Root:
     """One folder, through its disappearances."""
 
@@ -133,6 +113,7 @@ class _Root:
         self._on_mode = on_mode
         self._mode: Mode = "events"
         self._denied = False
+        self._watched: set[str] = set()
 
     async def follow(self) -> None:
         self._on_mode(self._root, self._mode)
@@ -156,30 +137,52 @@ class _Root:
         return info.st_dev, info.st_ino
 
     async def _by_events(self, identity: tuple[int, int]) -> None:
-        """Until the folder at the path is another one, or events cannot be had."""
-        watchfiles = await to_thread.run_sync(import_module, "watchfiles")  # 50 ms that the loop need not wait
-        stop = _Stop(self._armed)
+        """Until the folder at the path is another one, or events cannot be had, or one watch is to take over."""
+        # 50 ms that the loop need not wait
+        awatch = (watchfiles := await to_thread.run_sync(import_module, "watchfiles")).awatch
+        deleted = watchfiles.Change.deleted, str(self._root)
+        stops: list[Stop] = []
+        self._watched = set()
+        asked, over = Asked(), anyio.Event()
         try:
+            folders = await self._listed(str(self._root))
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._guard, identity, stop)
+
+                async def listen(folders: Sequence[str], stop: Stop) -> None:
+                    async for changes in awatch(
+                        *folders,
+                        watch_filter=None,
+                        step=self._settings.watch_step_ms,
+                        debounce=self._settings.watch_debounce_ms,
+                        stop_event=stop,
+                        force_polling=False,
+                        recursive=not LISTED,
+                        # With True it would also pass over a reached inotify limit, and then tell nothing.
+                        ignore_permission_denied=self._denied and not LISTED,
+                    ):
+                        tasks.start_soon(self._take, changes, asked)
+                        if deleted in changes:
+                            over.set()  # a new folder at the path may even get the same inode
+
+                async def arm(folders: Sequence[str]) -> None:
+                    stops.append(Stop())
+                    tasks.start_soon(listen, folders, stops[-1])
+                    await stops[-1].looked.wait()
+                    self._watched.update(folders)
+
+                tasks.start_soon(self._guard, identity, over, stops)
                 if self._denied or await to_thread.run_sync(is_remote, self._root, abandon_on_cancel=True):
                     tasks.start_soon(self._rounds)
-                async for changes in watchfiles.awatch(
-                    self._root,
-                    watch_filter=None,
-                    step=self._settings.watch_step_ms,
-                    debounce=self._settings.watch_debounce_ms,
-                    stop_event=stop,
-                    force_polling=False,
-                    # With True it would also pass over a reached inotify limit, and then tell nothing.
-                    ignore_permission_denied=self._denied,
-                ):
-                    tasks.start_soon(self._take, changes)
-                    if (watchfiles.Change.deleted, str(self._root)) in changes:
-                        stop.set()  # a new folder at the path may even get the same inode
+                await arm(folders)
+                self._box.put(self._root, None)
+                self._arm(self._root)
+                tasks.start_soon(self._extend, asked, arm, over)
+                asked.add([str(self._root)])  # what was made between listing and arming
+                await over.wait()
                 tasks.cancel_scope.cancel()
         except* FileNotFoundError:
-            pass  # it went away while we armed: `follow` waits for it
+            # A folder went away while we armed; if it is the root, `follow` waits for it.
+            await anyio.sleep(self._settings.watch_step_ms / 1000)
         except* PermissionError as errors:
             # One folder that may not be read ends the arming of all that follow it: what events there are
             # stay welcome for their speed, and comparing finds the rest.
@@ -189,9 +192,33 @@ class _Root:
             self._degrade(errors.exceptions[0])
         self._box.put(self._root, None)
 
-    def _armed(self) -> None:
-        self._box.put(self._root, None)
-        self._arm(self._root)
+    async def _listed(self, *tops: str) -> list[str]:
+        """The folders to watch from these on. Those that cannot be listed are compared in rounds."""
+        if not LISTED:
+            return list(tops)
+        found = await to_thread.run_sync(below, *tops, abandon_on_cancel=True)
+        if str(self._root) in tops and not found.folders:
+            os.scandir(self._root).close()  # raises what is the matter with it
+        if found.locked and not self._denied:
+            self._degrade(
+                PermissionError(errno.EACCES, os.strerror(errno.EACCES), found.locked[0]), stay_with_events=True
+            )
+            self._denied = True
+        return found.folders
+
+    async def _extend(self, asked: Asked, arm: Callable[[Sequence[str]], Awaitable[None]], over: anyio.Event) -> None:
+        """Watches the folders that came, and looks into them once they are watched; ends all watches by `over`
+        when they have become too many."""
+        for _ in range(_MOST_WATCHES):
+            new: set[str] = set()
+            while not new:
+                tops = await asked.taken()
+                new = set(await self._listed(*tops)) - self._watched
+            await arm(sorted(new))
+            self._box.put(self._root, frozenset(path for path in new if os.path.dirname(path) not in new))
+            asked.add(new)  # what was made in them between listing and arming
+        await asked.taken()
+        over.set()
 
     def _degrade(self, error: BaseException, *, stay_with_events: bool = False) -> None:
         self._mode = "events" if stay_with_events else "polling"
@@ -204,19 +231,33 @@ class _Root:
         )
         self._on_mode(self._root, "polling")
 
-    async def _guard(self, identity: tuple[int, int], stop: _Stop) -> None:
-        """Ends the watch when the folder at the path is another one. Also when cancelled: awatch itself would
+    async def _guard(self, identity: tuple[int, int], over: anyio.Event, stops: Sequence[Stop]) -> None:
+        """Ends the watches when the folder at the path is another one. Also when cancelled: awatch itself would
         only notice after seconds."""
         try:
             await self._until_other(identity)
+            over.set()
+            await anyio.sleep_forever()
         finally:
-            stop.set()
+            for stop in stops:
+                stop.set()
 
     async def _until_other(self, identity: tuple[int, int]) -> None:
-        while True:
-            await anyio.sleep(_ROOT_CHECK_MS / 1000)
-            if await self._identity() != identity:
-                return
+        table = MountTable()
+        try:
+            while True:
+                await anyio.sleep(_ROOT_CHECK_MS / 1000)
+                remounted = table.changed() and await to_thread.run_sync(self._unwatched, abandon_on_cancel=True)
+                if remounted or await self._identity() != identity:
+                    return
+        finally:
+            table.close()
+
+    def _unwatched(self) -> bool:
+        try:
+            return may_be_unwatched(self._root)
+        except OSError:
+            return True
 
     async def _by_polling(self, identity: tuple[int, int]) -> None:
         async with anyio.create_task_group() as tasks:
@@ -233,15 +274,20 @@ class _Root:
             took_ms = (anyio.current_time() - began) * 1000
             await anyio.sleep(min(max(self._settings.watch_poll_ms, took_ms * _POLL_SHARE), _POLL_MAX_MS) / 1000)
 
-    async def _take(self, changes: set[tuple[int, str]]) -> None:
+    async def _take(self, changes: set[tuple[int, str]], asked: Asked) -> None:
         if len(changes) >= _BURST or any(path == self._prefix + IGNORE_FILE for _, path in changes):
             self._box.put(self._root, None)
         paths = frozenset(path for _, path in changes if self._matters(path))
         if not paths:
             return
         self._box.put(self._root, paths)
-        folders = await to_thread.run_sync(_folders_among, paths, abandon_on_cancel=True)
-        if folders:
+        folders = await to_thread.run_sync(folders_among, paths, abandon_on_cancel=True)
+        if LISTED:
+            for path in folders.intersection(path for change, path in changes if change == _ADDED):
+                # One that was watched may have been moved away, with its watch, and another one come in its place.
+                self._watched -= {old for old in self._watched if old == path or old.startswith(path + os.sep)}
+            asked.add(folders - self._watched)
+        elif folders:
             await anyio.sleep(_SECOND_LOOK_MS / 1000)
             self._box.put(self._root, folders)
 
@@ -251,25 +297,3 @@ class _Root:
             return False  # the folder itself
         folder, slash, name = path.removeprefix(self._prefix).replace(os.sep, "/").rpartition("/")
         return _NO_PATTERNS.visible(f"{folder}{slash}{placeholder_for(name) or name}", False)
-
-
-def _folders_among(paths: Iterable[str]) -> frozenset[str]:
-    return frozenset(path for path in paths if os.path.isdir(path))
-
-
-def is_remote(path: Path, *, mounts: str = "/proc/self/mountinfo") -> bool:
-    """Whether others may change the folder without this kernel knowing. proc(5), mountinfo: field 5 is the
-    mount point, the field after " - " the file system type."""
-    if sys.platform != "linux":
-        return False
-    best, kind = "", ""
-    try:
-        lines = Path(mounts).read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return False
-    for line in lines:
-        fields, _, rest = line.partition(" - ")
-        point = fields.split(" ")[4].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
-        if len(point) >= len(best) and path.is_relative_to(point):
-            best, kind = point, rest.split(" ")[0]
-    return kind in _REMOTE or kind.startswith("fuse")

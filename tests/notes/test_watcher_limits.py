@@ -12,7 +12,8 @@ import watchfiles
 from disk_rights import without_root_rights
 from watch_cases import Heard, watching
 
-from notes_mcp.notes.watcher import is_remote, watch
+from notes_mcp.notes.mounts import is_remote
+from notes_mcp.notes.watcher import watch
 from notes_mcp.settings import Settings
 
 

@@ -7,6 +7,7 @@ taken; inside it the comparison is made anew, since another server may have been
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from notes_mcp.notes.links import name_key
@@ -17,7 +18,7 @@ from notes_mcp.notes.segment import clean, fold, key, segment
 KINDS: tuple[FileKind, ...] = ("note", "attachment")
 LOG_KEPT = 10_000
 MAX_KEY_CHARS = 1_000
-INODE_LIMIT = 1 << 63
+INTEGER_LIMIT = 1 << 63
 
 _PARTS = ("tags", "aliases", "properties", "links")
 
@@ -47,7 +48,7 @@ def apply(db: Connection, batch: Batch) -> list[Change]:
 
     A path both in `entries` and `gone` is there. A gone folder takes what is below it along.
     """
-    entries = {clean(entry.state.path): entry for entry in batch.entries}
+    entries = {clean(entry.state.path): _storable(entry) for entry in batch.entries}
     plan = _compare(db, entries, batch.gone)
     if not any(plan):
         return []
@@ -70,13 +71,22 @@ def apply(db: Connection, batch: Batch) -> list[Change]:
         return _record(db, plan, quiet=batch.quiet)
 
 
+def _storable(entry: Entry) -> Entry:
+    """With times and sizes that SQLite can hold: file systems give stranger ones."""
+    state = entry.state
+    size, modified_ns = (max(-INTEGER_LIMIT, min(n, INTEGER_LIMIT - 1)) for n in (state.size, state.modified_ns))
+    if (size, modified_ns) == (state.size, state.modified_ns):
+        return entry
+    return replace(entry, state=replace(state, size=size, modified_ns=modified_ns))
+
+
 def inode_in(stored: object) -> int:
     """An inode as the disk gave it: those beyond 63 bits are stored as text."""
     return int(stored)  # type: ignore[call-overload, no-any-return]
 
 
 def _inode_out(inode: int) -> int | str:
-    return inode if -INODE_LIMIT <= inode < INODE_LIMIT else str(inode)
+    return inode if -INTEGER_LIMIT <= inode < INTEGER_LIMIT else str(inode)
 
 
 def _compare(db: Connection, entries: dict[str, Entry], gone: Sequence[str]) -> _Plan:

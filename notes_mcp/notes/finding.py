@@ -15,6 +15,7 @@ from notes_mcp.errors import InvalidRequestError, NoteError
 from notes_mcp.notes import above, lookup, patience, snippets
 from notes_mcp.notes import cursor as cursors
 from notes_mcp.notes.answers import Hit, IndexState, Match, SearchPage
+from notes_mcp.notes.filing import INTEGER_LIMIT
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.lookup import Deadline, Pattern, TooSlowError
 from notes_mcp.notes.moment import moment_ns
@@ -200,7 +201,10 @@ class Finder:
 
 
 def _after(asked: Asked) -> int | None:
-    return None if asked.modified_after is None else moment_ns(asked.modified_after)
+    """Within what the index can hold: its times end in 2262."""
+    if asked.modified_after is None:
+        return None
+    return max(-INTEGER_LIMIT, min(moment_ns(asked.modified_after), INTEGER_LIMIT - 1))
 
 
 def _in_scope(folder: Folder, below: str, asked: Asked) -> list[Note]:

@@ -25,6 +25,7 @@ KEY_SHAPES: dict[str, tuple[type, ...]] = {
     "relevance": (float, str),
 }
 COLUMNS = "f.id, f.path, f.title, f.size, f.modified_ns, f.etag, f.tags, f.aliases, f.kind"
+MAX_CONDITIONS = 200
 
 
 class Scope:
@@ -32,6 +33,7 @@ class Scope:
 
     def __init__(self, kind: int | None = 0) -> None:
         self._parts = [] if kind is None else [f"f.kind={kind}"]
+        self._seen: set[tuple[Any, ...]] = set()
         self.values: list[Any] = []
 
     @property
@@ -45,7 +47,14 @@ class Scope:
         return len(self._parts) <= 1
 
     def add(self, sql: str, *values: Any) -> None:
-        """One more condition."""
+        """One more condition. Raises InvalidRequestError where there are more than a statement can hold."""
+        if (sql, *values) in self._seen:
+            return
+        if len(self._seen) >= MAX_CONDITIONS:
+            raise InvalidRequestError(
+                f"At most {MAX_CONDITIONS} different tags, properties and filters fit in one search; leave some out."
+            )
+        self._seen.add((sql, *values))
         self._parts.append(sql)
         self.values.extend(values)
 

@@ -312,3 +312,8 @@ def test_a_cursor_belongs_to_its_question(one: Finder) -> None:
     for how in ({"query": "soup"}, {"query": "garden", "folder": "Projects"}, {"query": "garden", "sort": "path"}):
         with pytest.raises(InvalidRequestError):
             ask(one, cursor=cursor, **how)
+
+
+def test_a_date_beyond_all_measure_is_one_like_others(one: Finder) -> None:
+    assert found(ask(one, "garden", modified_after="9999-12-31")) == []
+    assert found(ask(one, "spade", modified_after="0001-01-02")) == ["Garden.md"]

@@ -329,3 +329,16 @@ def test_references_are_resolved_by_the_index(web: Index) -> None:
 def test_a_reference_by_title_is_at_least_near(index: Index) -> None:
     put(index, note("2024-01-01.md", title="The great migration"))
     assert index.nearest("great migration") == ("2024-01-01.md",)
+
+
+@pytest.mark.parametrize("modified_ns", [2**63, 2**63 + 1, 2**75, -1, -(2**63) - 1, -(2**80)])
+def test_a_note_of_a_time_beyond_all_measure_is_listed_and_found(index: Index, modified_ns: int) -> None:
+    strange = note("strange.md", "word", modified_ns=modified_ns)
+    assert put(index, note("a.md", "word"), strange) == [("created", "a.md"), ("created", "strange.md")]
+    assert put(index, strange) == []
+    listed = paths(index.notes("modified"))
+    assert listed == (["strange.md", "a.md"] if modified_ns > 0 else ["a.md", "strange.md"])
+    assert sorted(hit.note.path for hit in index.search(parse("word")).hits) == ["a.md", "strange.md"]
+    for order in ("modified", "path"):
+        first = index.notes(order, limit=1)
+        assert paths(index.notes(order, after=first.after)) == sorted({"a.md", "strange.md"} - set(paths(first)))

@@ -244,3 +244,31 @@ def test_near_words_are_offered_as_notes_write_them(index: Index) -> None:
 def test_text_that_is_no_unicode_is_a_query_too(index: Index, text: str) -> None:
     put(index, note("a.md", "x"))
     assert index.search(parse(text), folder="\ud800", tags=["\ud800"], properties={"\ud800": "\ud800"}).total == 0
+
+
+def test_a_condition_said_a_thousand_times_is_one(index: Index) -> None:
+    put(index, note("a.md", "word", tags=["x"], properties=[("k", "v")]), note("b.md", "word"))
+    assert found(index, "word", tags=["x", "#X"] * 1_000, properties={"k": ["v"] * 1_000}) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        {"tags": [f"t{n}" for n in range(1_000)]},
+        {"properties": {f"p{n}": 1 for n in range(1_000)}},
+        {"properties": {"p": list(range(1_000))}},
+    ],
+)
+def test_more_conditions_than_a_statement_can_hold_are_refused(index: Index, narrowed: dict[str, object]) -> None:
+    put(index, note("a.md", "word"))
+    for query in ("word", ""):
+        with pytest.raises(InvalidRequestError, match="At most 200"):
+            index.search(parse(query), **narrowed)  # type: ignore[arg-type]
+
+
+def test_as_many_conditions_as_are_let_through_can_be_asked(index: Index) -> None:
+    tags = [f"t{n}" for n in range(190)]
+    put(index, note("a.md", "word", tags=tags))
+    assert found(index, "word -tag:no", tags=tags, sort="path") == ["a.md"]
+    assert found(index, "-tag:no", tags=tags) == ["a.md"]
+    assert found(index, " ".join(f"tag:t{n}" for n in range(1_000)) + " word") == ["a.md"]

@@ -326,7 +326,7 @@ def test_a_full_disk_moves_the_index_into_memory(file: Path) -> None:
 def test_a_batch_that_fails_leaves_nothing_behind(file: Path) -> None:
     index = filled(file)
     fine = note("x.md", "x")
-    broken = replace(fine, state=replace(fine.state, size=None))  # type: ignore[arg-type]
+    broken = replace(fine, etag=None)  # type: ignore[arg-type]
     with pytest.raises(apsw.ConstraintError):
         index.apply(Batch((note("a.md", "y"), broken, note("0.md", "changed"))))
     assert sorted(index.known()) == ["0.md", "1.md", "2.md"]

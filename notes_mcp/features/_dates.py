@@ -10,6 +10,7 @@ _WORDS = {"today": 0, "yesterday": -1, "今天": 0, "昨天": -1, "今日": 0, "
 _WEEK_WORDS = {"this week": 0, "last week": -7, "本周": 0, "上周": -7, "今週": 0, "先週": -7}
 _RECENT_DAYS = 120
 _RECENT_WEEKS = 53
+_LAST = date(9999, 12, 25)  # later days belong to a week of the year 10000, which no date can hold
 _MONTH = re.compile(r"(\d{4})-(\d{2})(?:-\d?)?$", re.ASCII)
 
 
@@ -18,9 +19,12 @@ def day(text: str | None, today: date) -> date:
     if text is None:
         return today
     try:
-        return today + timedelta(_WORDS[text.strip().lower()]) if text.strip().lower() in _WORDS else _iso(text)
+        asked = today + timedelta(_WORDS[text.strip().lower()]) if text.strip().lower() in _WORDS else _iso(text)
     except (ValueError, OverflowError):
         raise InvalidParams(f"`date` is not a date: {text[:60]!r}. Write it as 2026-07-29, or leave it out.") from None
+    if asked > _LAST:
+        raise InvalidParams(f"`date` is too late: {text[:60]!r}. The last day there can be is {_LAST.isoformat()}.")
+    return asked
 
 
 def week(text: str | None, today: date) -> tuple[date, date]:
@@ -36,11 +40,13 @@ def week(text: str | None, today: date) -> tuple[date, date]:
         else:
             inside = _iso(text)
         monday = inside - timedelta(inside.weekday())
-        return monday, monday + timedelta(6)
     except (ValueError, OverflowError):
         raise InvalidParams(
             f"`week` is not a week: {text[:60] if text else text!r}. Write 2026-W31, or any date in it."
         ) from None
+    if monday > _LAST - timedelta(6):
+        raise InvalidParams(f"`week` is too late: {text!r:.60}. It must end by {_LAST.isoformat()}.")
+    return monday, monday + timedelta(6)
 
 
 def local_day(time_ns: int) -> date | None:
@@ -84,4 +90,4 @@ def _days_of(year: int, month: int) -> list[date]:
             found.append(date(year, month, number))
         except ValueError:
             break
-    return found
+    return [each for each in found if each <= _LAST]

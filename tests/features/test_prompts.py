@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from notes_in_a_dict import DAY, NOON, NotesInADict, no_report
 
 from notes_mcp.errors import BusyError, ForbiddenError, InternalError, InvalidParams
+from notes_mcp.features._dates import suggested_days
 from notes_mcp.features._embed import Draft, messages
 from notes_mcp.features._own import own_prompt
 from notes_mcp.features.prompts import Prompts
 from notes_mcp.notes.answers import Document
+from notes_mcp.notes.daily import DailyNotes
 from notes_mcp.notes.text import Text
 
 TODAY = date(2026, 7, 29)
@@ -181,7 +183,14 @@ async def test_an_attachment_cannot_be_summarized():
         ("daily_review", "date", "soon"),
         ("daily_review", "date", "٢٠٢٦-٠١-٠١x"),
         ("weekly_review", "week", "2026-W60"),
+        ("daily_review", "date", "9999-12-26"),
+        ("daily_review", "date", "9999-12-30"),
+        ("daily_review", "date", "9999-12-31"),
+        ("daily_review", "date", "10000-01-01"),
+        ("weekly_review", "week", "9999-12-20"),
+        ("weekly_review", "week", "9999-12-26"),
         ("weekly_review", "week", "9999-12-31"),
+        ("weekly_review", "week", "9999-W52"),
         ("weekly_review", "week", "29"),
     ],
 )
@@ -536,3 +545,27 @@ def test_any_bytes_make_a_prompt_that_can_be_listed_and_filled(data):
     prompt = own_prompt("x", source)
     mcp_types.Prompt.model_validate(prompt.spec.entry())
     prompt.fill({argument.name: "v" for argument in prompt.spec.arguments})
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "edge"),
+    [
+        ("daily_review", "date", "0001-01-01"),
+        ("daily_review", "date", "9999-12-25"),
+        ("weekly_review", "week", "0001-W01"),
+        ("weekly_review", "week", "9999-12-19"),
+    ],
+)
+async def test_the_first_and_last_days_there_can_be_are_reviewed_in_every_format_of_daily_notes(name, argument, edge):
+    library = NotesInADict({})
+    formats = DailyNotes(format="gggg-[w]ww DDDD E")
+
+    async def daily_path(day: date) -> str:
+        return formats.path(day)
+
+    library.daily_path = daily_path
+    assert "No daily note" in (await got(library, name, **{argument: edge}))["messages"][0]["content"]["text"]
+
+
+async def test_days_that_would_be_refused_are_not_suggested():
+    assert suggested_days("9999-12", date(2026, 7, 29), [])[-1] == "9999-12-25"

@@ -28,7 +28,7 @@ Paths: TypeAlias = Mapping[Path, frozenset[str] | None]
 
 _ROOT_CHECK_MS = 500  # how often we see whether the folder is still the same one
 _SECOND_LOOK_MS = 250  # a new folder is looked into again: files may have come before the kernel watched it
-_MOST_WATCHES = 4  # each costs a thread; beyond, all folders are watched anew by a single one
+_MOST_WATCHES = 3  # besides the first one, each a thread; beyond, a single one watches all folders anew
 _BURST = 2_000  # changes at once, from which on the kernel's queue (16,384) may have overrun
 _POLL_SHARE = 20  # polling takes at most one part in 20 of the time
 _POLL_MAX_MS = 60_000

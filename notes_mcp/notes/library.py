@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import anyio
 
 from notes_mcp.errors import NotFoundError
-from notes_mcp.notes import naming, opening, paging, uris
+from notes_mcp.notes import opening, paging, uris
 from notes_mcp.notes.answering import RECENT, Answers
 from notes_mcp.notes.answers import Document, IndexState, Info, NotePage, SearchPage
 from notes_mcp.notes.changing import Changing
@@ -22,6 +22,7 @@ from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
 from notes_mcp.notes.linking import Kind, Linker, LinkPage, TagPage
+from notes_mcp.notes.naming import Names
 from notes_mcp.notes.records import Change
 from notes_mcp.notes.shelf import Shelf, unique_names
 from notes_mcp.notes.workers import Workers
@@ -62,6 +63,7 @@ class Library(Changing):
         self._shelf = Shelf([each.folder for each in served])
         self._answers = Answers(served, self.settings)
         self._finder = Finder(self._shelf)
+        self._naming = Names(self._shelf)
         self._linker = Linker(self._shelf, self._answers)
         self._served = {each.folder: each for each in served}
         self._roots = {each.folder: each.root for each in served}
@@ -160,7 +162,7 @@ class Library(Changing):
 
     async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
         """Up to `limit` "paths", "tags" or "folders" that resemble what was typed, best first, and how many do."""
-        return await self._ask(lambda _: naming.names(self._shelf, kind, prefix, limit))
+        return await self._ask(lambda _: self._naming.like(kind, prefix, limit))
 
     # -- reading ----------------------------------------------------------------------------------
 

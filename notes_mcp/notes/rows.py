@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from notes_mcp.notes.filing import KINDS, inode_in
 from notes_mcp.notes.links import NOWHERE, Resolution, name_key, resolve, without_extension
@@ -20,6 +21,7 @@ from notes_mcp.notes.segment import clean, key
 Stamp = tuple[int, int, int, str]
 _MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
 _SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
+_LEADS_ELSEWHERE = re.compile(r"[/\\]")  # from each folder; a bare name that one file has is the same from all
 _LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
 
 
@@ -162,6 +164,10 @@ class Files:
         """`(path, title)` of every file."""
         yield from self._db.execute("SELECT path, title FROM files")
 
+    def times(self) -> Iterator[tuple[str, int]]:
+        """`(path, modified_ns)` of every file."""
+        yield from self._db.execute("SELECT path, modified_ns FROM files")
+
     def lacks(self, target: str, name: str) -> bool:
         """Whether it is plain, without resolving it, that a link whose target has that name key leads nowhere."""
         return False
@@ -247,15 +253,22 @@ def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
 
 def _resolved(files: Files, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
     seen: dict[tuple[str, str, bool], Resolution] = {}
+    anywhere: dict[str, Resolution] = {}
     for source, kind, target, anchor, text, line, name in rows:
         markdown = kind in _MARKDOWN_KINDS
-        asked = (source.rpartition("/")[0], target, markdown)
-        resolution = (seen.get(("", target, False)) or seen.get(asked)) if target else None
-        if resolution is None and files.lacks(target, name):
-            resolution = NOWHERE
-        if resolution is None:
-            resolution = resolve(target, source, files, markdown=markdown)
-            # What only one file answers to is the same from everywhere.
-            everywhere = resolution.via == "name" and len(resolution.candidates) == 1
-            seen[("", target, False) if everywhere else asked] = resolution
-        yield LinkRow(source, kind, target, anchor, text, line, resolution)
+        folder = source.rpartition("/")[0]
+        asked = (folder, target, markdown)
+        found = anywhere.get(target)
+        # A Markdown link to a file beside it is a relative one, which is another way to get there.
+        if found is not None and markdown and folder == (found.path or "").rpartition("/")[0]:
+            found = None
+        found = found or seen.get(asked)
+        if found is None and files.lacks(target, name):
+            found = NOWHERE
+        if found is None:
+            found = resolve(target, source, files, markdown=markdown)
+            if found.via == "name" and len(found.candidates) == 1 and not _LEADS_ELSEWHERE.search(unquote(target)):
+                anywhere[target] = found
+            elif found.via != "self":
+                seen[asked] = found
+        yield LinkRow(source, kind, target, anchor, text, line, found)

@@ -38,7 +38,12 @@ class ExistsError(NoteError):
 
 
 class ForbiddenError(NoteError):
-    """The path gate said no: outside the folder, hidden, ignored, or not a usable name."""
+    """The path gate said no: a link that leads outside, no regular file, or what a HiddenError says."""
+
+
+class HiddenError(ForbiddenError):
+    """The path is hidden or ignored, or none within the folder ("..", absolute): it does not exist for clients,
+    whether or not something is there."""
 
 
 class ReadOnlyError(NoteError):

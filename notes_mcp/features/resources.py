@@ -17,6 +17,7 @@ import anyio
 from notes_mcp.errors import (
     AmbiguousError,
     ForbiddenError,
+    HiddenError,
     InternalError,
     InvalidParams,
     InvalidRequestError,
@@ -135,10 +136,10 @@ class Resources:
     async def _contents(self, uri: str) -> dict[str, Any]:
         canonical = self._library.canonical(uri)
         if canonical is None:
-            raise NotFoundError(f"{uri[:200]} is not in the folders served here; resources/list names what is.")
+            raise NotFoundError("It is not in the folders served here.")
         document = await self._library.read(canonical)
         if _elsewhere(canonical, document.path):
-            raise NotFoundError(f"{uri[:200]} is not there. {document.path} is, in another folder.", [document.path])
+            raise NotFoundError("It is not there; another note has its name.", [document.path])
         self._fit(document)
         body = (
             {"blob": base64.b64encode(document.data).decode("ascii")}
@@ -205,7 +206,10 @@ def _utc(time_ns: int) -> str | None:
 def _refusal(error: NoteError, uri: str) -> RpcError:
     message = str(error)
     match error:
-        case NotFoundError() | AmbiguousError():
+        case NotFoundError() | HiddenError():
+            # In the same words, whatever the reason: nobody learns whether something hidden is there.
+            return ResourceNotFound(f"There is no {uri[:200]}; resources/list names what there is.", {"uri": uri})
+        case AmbiguousError():
             return ResourceNotFound(message, {"uri": uri})
         case InvalidRequestError():
             return InvalidParams(message, {"uri": uri})

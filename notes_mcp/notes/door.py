@@ -13,6 +13,7 @@ from pathlib import Path
 from notes_mcp.errors import (
     BusyError,
     ForbiddenError,
+    HiddenError,
     InvalidRequestError,
     NotFoundError,
     StorageError,
@@ -95,7 +96,7 @@ class Door:
     @staticmethod
     def _require_visible(policy: Policy, real: str, is_dir: bool, path: str) -> None:
         if not policy.visible(real, is_dir):
-            raise ForbiddenError(f'"{path}" is hidden or ignored, so it is not part of these notes.')
+            raise HiddenError(f'"{path}" is hidden or ignored, so it is not part of these notes.')
 
     def _existing(self, path: str) -> Trace:
         trace = self._trace(path)

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from notes_mcp.errors import ForbiddenError, InvalidRequestError
+from notes_mcp.errors import HiddenError, InvalidRequestError
 from notes_mcp.notes.ignore import Pattern, Patterns, compile_pattern, is_blank
 from notes_mcp.notes.records import FileKind
 
@@ -94,7 +94,7 @@ def fit_root(text: str, *, windows: bool = WINDOWS) -> str:
 def normalise(path: str, *, windows: bool = WINDOWS) -> str:
     """A client's path as "/"-joined components relative to the folder; "" is the folder itself.
 
-    "\\" separates like "/"; empty and "." components go. Raises ForbiddenError for absolute paths, for
+    "\\" separates like "/"; empty and "." components go. Raises HiddenError for absolute paths, for
     a component that is ".." (even where it would stay inside) and for names Windows would read as
     another name; InvalidRequestError for NUL and for text that is not Unicode.
     """
@@ -107,9 +107,9 @@ def normalise(path: str, *, windows: bool = WINDOWS) -> str:
     if not parts:
         return ""
     if slashed.startswith("/") or (_DRIVE.match(path) and (windows or path[2:3] == "\\")):
-        raise ForbiddenError(f'"{path}" is absolute. Paths are relative to the notes folder, like "Projects/Plan.md".')
+        raise HiddenError(f'"{path}" is absolute. Paths are relative to the notes folder, like "Projects/Plan.md".')
     if ".." in parts:
-        raise ForbiddenError(f'"{path}" contains "..". Give the path from the top of the notes folder.')
+        raise HiddenError(f'"{path}" contains "..". Give the path from the top of the notes folder.')
     if windows:
         for part in parts:
             _refuse_windows_unfit(part)
@@ -118,7 +118,7 @@ def normalise(path: str, *, windows: bool = WINDOWS) -> str:
 
 def _refuse_windows_unfit(name: str) -> None:
     if _WINDOWS_UNFIT.search(name) or _WINDOWS_DEVICE.fullmatch(name):
-        raise ForbiddenError(f'"{name}" is not a usable file name on Windows.')
+        raise HiddenError(f'"{name}" is not a usable file name on Windows.')
 
 
 def check_new_name(name: str) -> None:

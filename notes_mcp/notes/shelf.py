@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from notes_mcp.errors import ForbiddenError, InvalidRequestError, NotFoundError
+from notes_mcp.errors import HiddenError, InvalidRequestError, NotFoundError
 from notes_mcp.notes import uris
 from notes_mcp.notes.folder import Folder
 
@@ -55,7 +55,7 @@ class Shelf:
         return f"{folder.name}/{path}" if path else folder.name
 
     def route(self, path: str) -> tuple[Folder, str]:
-        """Whose path that is. Raises InvalidRequestError when several are served and none is named, ForbiddenError
+        """Whose path that is. Raises InvalidRequestError when several are served and none is named, HiddenError
         for a path outside."""
         found = self.place(path)
         if found is None:
@@ -66,10 +66,10 @@ class Shelf:
     def place(self, ref: str) -> tuple[Folder, str] | None:
         """Where a path, an absolute path or a URI points; None if several are served and it names none of them.
 
-        Raises ForbiddenError for ".." and for absolute paths outside, NotFoundError for a URI in no folder.
+        Raises HiddenError for ".." and for absolute paths outside, NotFoundError for a URI in no folder.
         """
         if _DOTS.search(ref):
-            raise ForbiddenError(f'"{ref}" contains "..". Give the path from the top of the notes folder.')
+            raise HiddenError(f'"{ref}" contains "..". Give the path from the top of the notes folder.')
         parsed = uris.parse(ref)
         if parsed is None:
             return self._inside(ref, ref) if _ABSOLUTE.match(ref) else self._named(ref)
@@ -100,7 +100,7 @@ class Shelf:
             inside = folder.vault.relative(absolute)
             if inside is not None:
                 return folder, inside
-        raise ForbiddenError(
+        raise HiddenError(
             f'"{ref}" is outside of the folders served here, or hidden. Paths are relative to the notes folder, '
             'like "Projects/Plan.md".'
         )

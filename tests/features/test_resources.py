@@ -13,6 +13,7 @@ from notes_mcp.errors import (
     AmbiguousError,
     BusyError,
     ForbiddenError,
+    HiddenError,
     InternalError,
     InvalidParams,
     NoteError,
@@ -198,7 +199,7 @@ async def test_a_uri_that_is_no_string_is_invalid_params(uri):
     ("raised", "expected"),
     [
         (AmbiguousError("two", ["a", "b"]), ResourceNotFound),
-        (ForbiddenError("hidden"), ResourceForbidden),
+        (ForbiddenError("a link that leads outside"), ResourceForbidden),
         (UnreadableError("denied"), ResourceForbidden),
         (BusyError("locked"), ResourceBusy),
         (StorageError("unplugged"), ResourceBusy),
@@ -212,6 +213,16 @@ async def test_each_reason_not_to_read_has_its_own_error(raised: NoteError, expe
     assert type(error) is expected
     assert error.data["uri"] == "notes:///a.md"
     assert error.message == str(raised)
+
+
+async def test_what_is_hidden_is_refused_in_the_words_of_what_is_not_there():
+    library = NotesInADict({"a.md": ""})
+    library.broken = {"a.md": HiddenError("a.md is hidden, since it leads to .git/config")}
+    hidden = await refused(library, "notes:///a.md")
+    del library.files["a.md"]
+    gone = await refused(library, "notes:///a.md")
+    assert type(hidden) is type(gone) is ResourceNotFound
+    assert (hidden.message, hidden.data) == (gone.message, gone.data)
 
 
 async def test_an_attachment_over_the_limit_is_refused_with_its_size():

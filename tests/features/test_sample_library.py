@@ -1,6 +1,7 @@
 """Resources, prompts and completion over a real library: the sample notes on disk, indexed and watched."""
 
 import asyncio
+import os
 import shutil
 import unicodedata
 from contextlib import asynccontextmanager
@@ -96,10 +97,76 @@ async def test_the_picture_and_the_absolute_uri_are_read(root, tmp_path):
 async def test_what_the_gate_refuses_is_not_read(root, tmp_path, uri):
     (tmp_path / "x.md").write_text("secret", newline="\n")
     async with opened([root], tmp_path) as served:
-        with pytest.raises((ResourceForbidden, ResourceNotFound)) as caught:
+        with pytest.raises(ResourceNotFound) as caught:
             await served.ask("resources/read", uri=uri)
-    assert caught.value.data["uri"] == uri
+    assert caught.value.data == {"uri": uri}
     assert "secret" not in caught.value.message
+
+
+async def test_what_is_hidden_is_not_found_in_the_same_words_whether_it_is_there_or_not(root, tmp_path):
+    (root / ".notesignore").write_text("private/\n/secret.md\n", newline="\n")
+    (root / "private").mkdir()
+    for hidden in ("private/p.md", "secret.md", ".hidden.md", "draft.md~"):
+        (root / hidden).write_text("secret", newline="\n")
+    (root / "link.md").symlink_to("secret.md")
+    (root / "broken.md").symlink_to("secreter.md")
+    there = [
+        "private",
+        "private/p.md",
+        "secret.md",
+        ".hidden.md",
+        ".notesignore",
+        "draft.md~",
+        "link.md",
+        "..",
+        "../x.md",
+    ]
+    gone = [
+        "none",
+        "private/q.md",
+        "gone.md",
+        ".gone.md",
+        ".git/config",
+        "gone.md~",
+        "broken.md",
+        "../y.md",
+        "/etc/passwd",
+    ]
+    async with opened([root], tmp_path) as served:
+        for path in there + gone:
+            for uri in (f"notes:///{path}", f"file://{root}/{path}", f"file://notes/{path}"):
+                with pytest.raises(ResourceNotFound) as caught:
+                    await served.ask("resources/read", uri=uri)
+                assert caught.value.message == f"There is no {uri}; resources/list names what there is."
+                assert caught.value.data == {"uri": uri}
+
+
+async def test_a_link_that_leads_outside_is_forbidden_and_does_not_tell_where_to_or_whether_that_is_there(
+    root, tmp_path
+):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/x.md").write_text("secret", newline="\n")
+    (root / "out").symlink_to(tmp_path / "outside")
+    (root / "x.md").symlink_to(tmp_path / "outside/x.md")
+    (root / "y.md").symlink_to(tmp_path / "outside/y.md")
+    async with opened([root], tmp_path) as served:
+        messages = set()
+        for path in ("out/x.md", "out/y.md", "x.md", "y.md", "out"):
+            with pytest.raises(ResourceForbidden) as caught:
+                await served.ask("resources/read", uri=f"notes:///{path}")
+            assert "outside/" not in caught.value.message
+            messages.add(caught.value.message.replace(f'"{path}"', "it"))
+        assert len(messages) == 1
+
+
+async def test_a_note_that_the_system_lets_nobody_read_is_forbidden(root, tmp_path):
+    (root / "locked.md").write_text("secret", newline="\n")
+    (root / "locked.md").chmod(0)
+    if os.access(root / "locked.md", os.R_OK):
+        pytest.skip("whoever runs this may read everything")
+    async with opened([root], tmp_path) as served:
+        with pytest.raises(ResourceForbidden):
+            await served.ask("resources/read", uri="notes:///locked.md")
 
 
 async def test_hazard_043_a_link_out_of_the_folder_is_not_read_by_any_uri(root, tmp_path):
@@ -108,7 +175,7 @@ async def test_hazard_043_a_link_out_of_the_folder_is_not_read_by_any_uri(root, 
     (root / "link.md").symlink_to(outside)
     async with opened([root], tmp_path) as served:
         for uri in ("notes:///link.md", (root / "link.md").as_uri(), outside.as_uri()):
-            with pytest.raises((ResourceForbidden, ResourceNotFound)):
+            with pytest.raises(ResourceNotFound if uri == outside.as_uri() else ResourceForbidden):
                 await served.ask("resources/read", uri=uri)
 
 

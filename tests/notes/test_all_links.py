@@ -1,7 +1,7 @@
 """All links at once lead where each would lead by itself."""
 
 from _entries import attachment, link, note
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.notes.index import Index
@@ -34,6 +34,10 @@ PATHS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(PATHS, st.lists(TARGETS, max_size=8), st.lists(TARGETS, max_size=3))
+@example(["a"], ["./a"], [])
+@example(["a", "d/a"], ["./a"], [])
+@example(["a", "x.y"], ["a"], [])
+@example(["a", "b"], [" "], [])
 def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: list[str], aliases: list[str]) -> None:
     index = Index.open(None)
     links = [link(target, kind) for target in targets for kind in ("wiki", "markdown")]
@@ -45,3 +49,15 @@ def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: li
     alone = [row for path in sorted(entries) for row in index.outgoing(path)]
     index.close()
     assert every == alone
+
+
+def test_a_relative_link_in_the_root_says_nothing_about_the_same_words_in_a_folder() -> None:
+    index = Index.open(None)
+    links = [link("./a", "wiki")]
+    paths = ("a.md", "d/a.md", "b.md", "d/b.md")
+    index.apply(Batch(tuple(note(path, links=links) for path in paths)))
+    leads = {row.source: row.resolution.path for row in index.all_links()}
+    sources = [row.source for row in index.backlinks("d/a.md")]
+    index.close()
+    assert leads == {"a.md": "a.md", "b.md": "a.md", "d/a.md": "d/a.md", "d/b.md": "d/a.md"}
+    assert sources == ["d/b.md"]

@@ -17,7 +17,6 @@ from pathlib import Path
 from benchmarks.folder import make
 from benchmarks.pipe import Pipe
 
-
 SETTLE_S = 2.0
 """After the index is ready the folder is compared once more; idle begins after that."""
 

@@ -1,8 +1,8 @@
 """`notes-mcp check`: serves the folder to itself as a client would, and reports what it saw.
 
 Starts the real server as a subprocess, in both protocol eras, and talks to it over its pipes only. The
-one change it makes, it makes in a scratch copy: the folder itself is never written to. Owns the report
-on stdout; may not touch the notes except through the server it started.
+one change it makes, it makes in a scratch copy: the folder itself is never written to. May not touch the
+notes except through the server it started; what a person sees is `report`'s.
 """
 
 import json
@@ -12,9 +12,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import anyio
 
 from notes_mcp import __version__
 from notes_mcp.probe import Probe, ProbeError
+from notes_mcp.report import Report, Screen, Step
 from notes_mcp.settings import Settings
 
 MODERN = "2026-07-28"
@@ -29,39 +30,11 @@ LEGACY = "2025-11-25"
 SCRATCH_NOTES = 40
 STEP_DEADLINE_S = 20.0
 INDEX_DEADLINE_S = 600.0
-SHOWN_PROBLEMS = 20
 _WORD = re.compile(r"[^\W\d_]{4,12}")
-
-
-@dataclass
-class Step:
-    """One line of the report. `ok` false comes with `advice`: what to do."""
-
-    name: str
-    ok: bool
-    detail: str
-    advice: str = ""
-    ms: float = 0.0
 
 
 class StepFailed(Exception):
     """A step did not go well; it is in the report already."""
-
-
-@dataclass
-class Report:
-    """All that `check` found; `--json` prints it as it is."""
-
-    version: str
-    folders: list[str]
-    steps: list[Step] = field(default_factory=list)
-    problems: list[dict[str, str]] = field(default_factory=list)
-    mcp_servers: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def ok(self) -> bool:
-        """True when every step went well; problems in the folder are news, not failures."""
-        return all(step.ok for step in self.steps)
 
 
 def check(settings: Settings, *, as_json: bool = False) -> int:
@@ -102,7 +75,7 @@ def options(settings: Settings) -> list[str]:
     return given + [f"--ignore={pattern}" for pattern in settings.ignore]
 
 
-async def _check_all(settings: Settings, report: Report, screen: "Screen") -> None:
+async def _check_all(settings: Settings, report: Report, screen: Screen) -> None:
     command = [*launcher(), *options(settings), *map(str, settings.folders)]
     try:
         for revision in (LEGACY, MODERN):
@@ -110,9 +83,13 @@ async def _check_all(settings: Settings, report: Report, screen: "Screen") -> No
         await _check_watching(settings, report, screen)
     except StepFailed:
         return  # what failed stands in the report; what would follow needs it
+    except OSError as error:
+        advice = "see that the command of the mcpServers entry can be run, and that there is room for temporary files"
+        report.steps.append(Step("starts", ok=False, detail=str(error), advice=advice))
+        screen.step(report.steps[-1])
 
 
-async def _check_reading(command: list[str], revision: str, report: Report, screen: "Screen") -> None:
+async def _check_reading(command: list[str], revision: str, report: Report, screen: Screen) -> None:
     """Greets, lists, reads and searches as a client of `revision` does."""
     began = time.perf_counter()
     async with Probe.start(command) as probe:
@@ -123,47 +100,58 @@ async def _check_reading(command: list[str], revision: str, report: Report, scre
                 server = (await probe.ask("server/discover", {}))["_meta"]["io.modelcontextprotocol/serverInfo"]
             step.detail = f"{server['name']} {server['version']}, first reply after {_ms(began)}"
         async with _step(report, screen, "indexes", revision, INDEX_DEADLINE_S) as step:
-            info = await _wait_for_index(probe, screen)
-            notes, others = (sum(folder[key] for folder in info["folders"]) for key in ("notes", "attachments"))
-            step.detail = f"{notes:,} notes, {others:,} attachments, watched by {info['folders'][0]['watching']}"
-            report.problems = info["problems"]
+            resources = await _wait_for_index(probe, screen)
+            tools = {tool["name"] for tool in (await probe.ask("tools/list", {}))["tools"]}
+            step.detail = await _overview(probe, report) if "notes_info" in tools else "complete"
         async with _step(report, screen, "lists", revision) as step:
-            tools = (await probe.ask("tools/list", {}))["tools"]
-            resources = (await probe.ask("resources/list", {}))["resources"]
-            step.detail = f"{len(tools)} tools, {len(resources)} notes on the first page"
+            step.detail = f"{_count(len(tools), 'tool')}, {_count(len(resources), 'note')} on the first page"
         if resources:
-            await _check_one_note(probe, resources[0], revision, report, screen)
+            await _check_reading_one(probe, resources[0], revision, report, screen, search="search_notes" in tools)
 
 
-async def _check_one_note(
-    probe: Probe, resource: dict[str, Any], revision: str, report: Report, screen: "Screen"
+async def _overview(probe: Probe, report: Report) -> str:
+    """How much there is, in words; the problems go into the report."""
+    info = await probe.tool("notes_info", {})
+    report.problems = info["problems"]
+    notes, others = (sum(folder[key] for folder in info["folders"]) for key in ("notes", "attachments"))
+    watching = info["folders"][0]["watching"]
+    return f"{_count(notes, 'note')}, {_count(others, 'attachment')}, watched by {watching}"
+
+
+async def _check_reading_one(
+    probe: Probe, resource: dict[str, Any], revision: str, report: Report, screen: Screen, *, search: bool
 ) -> None:
-    """Reads the newest note and finds it again by a word of its own."""
+    """Reads the newest note and, if there is a tool for it, finds it again by a word of its own."""
     text = ""
     async with _step(report, screen, "reads", revision) as step:
         answer = await probe.ask("resources/read", {"uri": resource["uri"]})
         text = answer["contents"][0]["text"]
-        step.detail = f"{resource['name']}, {len(text):,} characters"
+        step.detail = f"{resource['name']}, {_count(len(text), 'character')}"
+    word = _word_of(text)
+    if not word or not search:
+        return
     async with _step(report, screen, "searches", revision) as step:
-        word = _word_of(text) or resource["name"]
         began = time.perf_counter()
         answer = await probe.tool("search_notes", {"query": word, "limit": 5})
-        step.detail = f"“{word}” is in {answer['total']:,} notes, found in {_ms(began)}"
+        step.detail = f"“{word}” is in {_count(answer['total'], 'note')}, found in {_ms(began)}"
         if not answer["total"]:
             raise ProbeError(f"“{word}”, taken from {resource['name']}, was not found")
 
 
-async def _wait_for_index(probe: Probe, screen: "Screen") -> dict[str, Any]:
+async def _wait_for_index(probe: Probe, screen: Screen) -> list[dict[str, Any]]:
+    """The first page of resources, once the list of them says nothing of an index that is still growing."""
     while True:
-        info = await probe.tool("notes_info", {})
-        if info["index"]["complete"]:
+        listed = await probe.ask("resources/list", {})
+        index = listed.get("_meta", {}).get("notes-mcp/index")
+        if index is None:
             screen.progress_done()
-            return info
-        screen.progress(info["index"]["indexed"], info["index"]["total"])
+            resources: list[dict[str, Any]] = listed["resources"]
+            return resources
+        screen.progress(index["indexed"], index.get("total"))
         await anyio.sleep(0.1)
 
 
-async def _check_watching(settings: Settings, report: Report, screen: "Screen") -> None:
+async def _check_watching(settings: Settings, report: Report, screen: Screen) -> None:
     """Notices one change, made in a scratch copy of a few notes."""
     with tempfile.TemporaryDirectory(prefix="notes-mcp-check-") as scratch:
         folder = Path(scratch, "notes")
@@ -177,7 +165,7 @@ async def _check_watching(settings: Settings, report: Report, screen: "Screen") 
             began = time.perf_counter()
             note.write_text("# After\n", encoding="utf-8")
             await probe.notification("notifications/resources/updated")
-            step.detail = f"a change was told of after {_ms(began)}, in a scratch copy of {copied} notes"
+            step.detail = f"a change was told of after {_ms(began)}, in a scratch copy of {_count(copied, 'note')}"
 
 
 def _copy_some(source: Path, target: Path) -> int:
@@ -200,13 +188,17 @@ def _word_of(text: str) -> str:
     return max(random.Random(0).sample(words, min(len(words), 40)), key=len, default="")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _ms(began: float) -> str:
     return f"{(time.perf_counter() - began) * 1000:,.0f} ms"
 
 
 @asynccontextmanager
 async def _step(
-    report: Report, screen: "Screen", name: str, revision: str, deadline_s: float = STEP_DEADLINE_S
+    report: Report, screen: Screen, name: str, revision: str, deadline_s: float = STEP_DEADLINE_S
 ) -> AsyncIterator[Step]:
     """Times one step and writes it down. Raises StepFailed when it did not go well."""
     step = Step(name, ok=True, detail="")
@@ -226,62 +218,3 @@ async def _step(
     screen.step(step)
     if not step.ok:
         raise StepFailed
-
-
-class Screen:
-    """What a person sees: colours and a moving bar only on a terminal, plain lines elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._terminal = sys.stdout.isatty() and not quiet
-        encoding = (sys.stdout.encoding or "ascii").lower()
-        self._marks = ("✓", "✗") if encoding.startswith("utf") else ("ok", "FAILED")
-
-    def title(self, report: Report) -> None:
-        """The first lines: which version looks at which folders."""
-        self._print(f"notes-mcp {report.version} checks {', '.join(report.folders)}\n")
-
-    def progress(self, indexed: int, total: int) -> None:
-        """Redraws the bar; off a terminal nothing moves."""
-        if self._terminal:
-            done = 30 * indexed // max(total, 1)
-            sys.stdout.write(f"\r  indexing [{'#' * done}{'.' * (30 - done)}] {indexed:,} of {total:,} ")
-            sys.stdout.flush()
-
-    def progress_done(self) -> None:
-        """Takes the bar away."""
-        if self._terminal:
-            sys.stdout.write("\r\x1b[2K")
-
-    def step(self, step: Step) -> None:
-        """One line per step, a second one when there is something to do."""
-        mark = self._colour(self._marks[0], 32) if step.ok else self._colour(self._marks[1], 31)
-        self._print(f"  {mark} {step.name:<20} {step.detail}")
-        if step.advice:
-            self._print(f"      {step.advice}")
-
-    def ending(self, report: Report) -> None:
-        """Problems of the folder, the entry to paste, and the verdict."""
-        shown = report.problems[:SHOWN_PROBLEMS]
-        if shown:
-            self._print(f"\nWorth a look in the folder ({len(report.problems)}):")
-            for problem in shown:
-                advice = f": {problem['advice']}" if problem.get("advice") else ""
-                self._print(f"  {problem['kind']:<18} {problem['path']}{advice}")
-        if len(report.problems) > len(shown):
-            self._print(f"  … and {len(report.problems) - len(shown)} more (--json shows all)")
-        if report.ok:
-            self._print("\nAll well. Paste this into your client's configuration:\n")
-            self._print(json.dumps(report.mcp_servers, ensure_ascii=False, indent=2))
-        else:
-            self._print("\nNot ready yet: see the lines marked above.")
-
-    def _colour(self, text: str, code: int) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._terminal else text
-
-    def _print(self, line: str) -> None:
-        if not self._quiet:
-            write: Callable[[str], Any] = sys.stdout.write
-            encoding = sys.stdout.encoding or "ascii"
-            write(line.encode(encoding, "replace").decode(encoding) + "\n")
-            sys.stdout.flush()

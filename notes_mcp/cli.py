@@ -66,9 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _require_utf8()
         command, settings, options = parse(arguments, os.environ)
         if command == "check":
-            from notes_mcp.check import check
-
-            return check(settings, as_json=options.json)
+            return _check(settings, as_json=options.json)
         _serve(settings)
     except UsageError as fault:
         kind = "usage" if fault.exit_code == 2 else "environment"
@@ -77,6 +75,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"  problem: {fault.problem}\n  seen:    {fault.seen}\n  fix:     {fault.fix}\n"
         )
         return fault.exit_code
+
+
+def _check(settings: "Settings", *, as_json: bool) -> int:
+    from notes_mcp.check import check
+
+    try:
+        return check(settings, as_json=as_json)
+    except BrokenPipeError:
+        # Whoever read the report has seen enough; Python's own last flush must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _require_python(version: tuple[int, ...]) -> None:
@@ -239,6 +248,12 @@ def whole_drive(text: str, system: str) -> str:
 
 def _folder(text: str) -> Path:
     """An existing, readable folder, made absolute; `~` is expanded since clients start us without a shell."""
+    if not text.strip():
+        raise UsageError(
+            "a FOLDER is empty",
+            f"{text!r}",
+            "name the folder of notes; perhaps a variable in the client's config is unset",
+        )
     path = Path(whole_drive(text, os.name)).expanduser()
     try:
         path = path.resolve(strict=True)

@@ -4,7 +4,6 @@ Speaks both eras. Knows the protocol from the outside only: it shares no code wi
 """
 
 import json
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -42,7 +41,7 @@ class Probe:
     @asynccontextmanager
     async def start(cls, command: Sequence[str]) -> "AsyncIterator[Probe]":
         """Start `command`; its stderr is ours. At the end stdin is closed and the exit awaited."""
-        async with await anyio.open_process(command, stderr=sys.stderr) as process:
+        async with await anyio.open_process(command, stderr=None) as process:
             probe = cls(process)
             try:
                 yield probe

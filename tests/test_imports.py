@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "features": LEAVES | {"notes", "tools"},
     "app": LEAVES | {"wire", "protocol", "notes", "tools", "features"},
     "probe": set(),
-    "check": {"settings", "probe"},
+    "report": set(),
+    "check": {"settings", "probe", "report"},
     "cli": {"settings", "app", "check", "wire"},
     "__main__": {"cli"},
 }

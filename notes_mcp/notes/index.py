@@ -41,6 +41,7 @@ class Index:
         self._writers: SimpleQueue[Store] = SimpleQueue()
         self._writers.put(store)
         self._readers: SimpleQueue[tuple[Store, apsw.Connection]] = SimpleQueue()
+        self._rankings = searching.Rankings()
         self._closed = False
         self.resets = 0  # how often the index had to start anew
 
@@ -223,7 +224,7 @@ class Index:
             scope.properties(properties or {})
             if modified_after_ns is not None:
                 scope.add("f.modified_ns>?", modified_after_ns)
-            return searching.search(db, query, scope, sort, after, limit)
+            return searching.search(db, query, scope, sort, after, limit, self._rankings)
 
     def did_you_mean(self, query: Query, read: Callable[[str], str | None], limit: int = 3) -> tuple[str, ...]:
         """Words near to those of the query that no note has; `read(path)` gives a note's text, None if it cannot."""

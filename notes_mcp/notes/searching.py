@@ -8,7 +8,7 @@ note it matches is for `snippets`, from the file as it is now.
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from notes_mcp.notes.query import Query, Term, can_relax, excluded_fts, to_fts
 from notes_mcp.notes.records import Note
@@ -20,6 +20,8 @@ from notes_mcp.notes.stem import stem
 # title, aliases, tags, headings, path, body
 WEIGHTS = "10.0, 8.0, 5.0, 4.0, 3.0, 1.0"
 CHUNK = 500
+RANKED_KEPT = 200  # of each ranking
+RANKINGS_KEPT = 64
 MIN_LIKENESS = 0.84
 MIN_WORD_CHARS = 3
 
@@ -43,7 +45,43 @@ class Found:
     after: Key | None
 
 
-def search(db: Connection, query: Query, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> Found:
+_Page: TypeAlias = tuple[tuple[Scored, ...], bool, int]
+
+
+class Rankings:
+    """The best of what expressions matched, so that the next pages, and the same words again, need no new ranking.
+
+    Only numbers of rows and their scores: what is shown of a note is read anew. Each holds as long as the index
+    stays the same, by its log and the number of its files.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[tuple[int, int], int, list[tuple[Any, ...]]]] = {}
+
+    def find(self, expression: str, at: tuple[int, int]) -> tuple[int, list[tuple[Any, ...]]] | None:
+        """How many rows match, and the best of them; None if that is not known."""
+        kept = self._kept.get(expression)
+        return kept[1:] if kept is not None and kept[0] == at else None
+
+    def keep(self, expression: str, at: tuple[int, int], found: list[tuple[Any, ...]]) -> None:
+        """All rows that match, of which the best are kept, and all that are as good as the last of these."""
+        best = heapq.nlargest(RANKED_KEPT, [score for _, score in found])
+        rows = [row for row in found if row[1] >= best[-1]] if best else []
+        if len(rows) > 2 * RANKED_KEPT:
+            return
+        others = [(other, kept) for other, kept in list(self._kept.items()) if kept[0] == at and other != expression]
+        self._kept = {**dict(others[1 - RANKINGS_KEPT :]), expression: (at, len(found), rows)}
+
+
+def search(
+    db: Connection,
+    query: Query,
+    scope: Scope,
+    sort: str,
+    last: Sequence[Any] | None,
+    limit: int,
+    rankings: Rankings | None = None,
+) -> Found:
     """The page behind the key `last`. Without words to look for, `scope` alone decides, the newest first."""
     if last is not None:
         check_key(sort, last)
@@ -52,12 +90,12 @@ def search(db: Connection, query: Query, scope: Scope, sort: str, last: Sequence
     strict = to_fts(query)
     if strict is None:
         return _unranked(db, query, scope, sort, last, limit)
-    found = _matching(db, strict, scope, sort)
-    relaxed = not found and can_relax(query)
+    find = _remembering(db, rankings) if rankings and sort == "relevance" and scope.open else _page
+    hits, more, total = find(db, strict, scope, sort, last, limit)
+    relaxed = not total and can_relax(query)
     if relaxed:
-        found = _matching(db, to_fts(query, relaxed=True) or strict, scope, sort)
-    hits, more = _page(db, found, sort, last, limit)
-    return Found(hits, len(found), relaxed and bool(found), hits[-1].key if more and hits else None)
+        hits, more, total = find(db, to_fts(query, relaxed=True) or strict, scope, sort, last, limit)
+    return Found(hits, total, relaxed and bool(total), hits[-1].key if more and hits else None)
 
 
 def suggest(db: Connection, query: Query, read: Callable[[str], str | None], limit: int) -> tuple[str, ...]:
@@ -92,10 +130,9 @@ def _matching(db: Connection, expression: str, scope: Scope, sort: str) -> list[
     ).fetchall()
 
 
-def _page(
-    db: Connection, found: list[tuple[Any, ...]], sort: str, last: Sequence[Any] | None, limit: int
-) -> tuple[tuple[Scored, ...], bool]:
-    """The hits behind `last`, and whether there are more."""
+def _page(db: Connection, expression: str, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> _Page:
+    """The hits behind `last`, whether there are more, and how many there are in all."""
+    found = _matching(db, expression, scope, sort)
     if sort == "relevance":
         hits = _best(db, found, last, limit + 1)
     else:
@@ -104,18 +141,42 @@ def _page(
         chosen = heapq.nsmallest(limit + 1, (entry for entry in keyed if start is None or entry[0] > start))
         notes = _notes(db, [number for _, number in chosen])
         hits = [Scored(notes[n], 0.0, key_of(sort, notes[n])) for _, n in chosen if n in notes]
-    return tuple(hits[:limit]), len(hits) > limit
+    return tuple(hits[:limit]), len(hits) > limit, len(found)
+
+
+def _remembering(db: Connection, rankings: Rankings) -> Callable[..., _Page]:
+    """`_page` by relevance over all notes, as far as it can from what was ranked before."""
+    at = (
+        int(scalar(db, "SELECT seq FROM sqlite_sequence WHERE name='log'")),
+        int(scalar(db, "SELECT count(*) FROM files")),
+    )
+
+    def page(db: Connection, expression: str, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> _Page:
+        known = rankings.find(expression, at)
+        if known is not None:
+            total, best = known
+            hits = _best(db, best, last, limit + 1)
+            if len(hits) > limit or len(best) == total:
+                return tuple(hits[:limit]), len(hits) > limit, total
+        found = _matching(db, expression, scope, sort)
+        rankings.keep(expression, at, found)
+        hits = _best(db, found, last, limit + 1)
+        return tuple(hits[:limit]), len(hits) > limit, len(found)
+
+    return page
 
 
 def _best(db: Connection, found: list[tuple[Any, ...]], last: Sequence[Any] | None, most: int) -> list[Scored]:
     """Equal scores are ordered by path, so the rows of all that tie with the last of the page are read."""
-    start = last[0] if last is not None else float("inf")
-    pool = [row for row in found if row[1] <= start]
-    ties = sum(1 for row in pool if row[1] == start)
-    best = heapq.nlargest(most + ties, (score for _, score in pool))
+    pool, ties = found, 0
+    if last is not None:
+        pool = [row for row in found if row[1] <= last[0]]
+        ties = sum(1 for row in pool if row[1] == last[0])
+    best = heapq.nlargest(most + ties, [score for _, score in pool])
     if not best:
         return []
-    chosen = {number: score for number, score in pool if score >= best[-1]}
+    least = best[-1]
+    chosen = {number: score for number, score in pool if score >= least}
     notes = _notes(db, list(chosen))
     hits = [Scored(note, chosen[n], key_of("relevance", note, chosen[n])) for n, note in notes.items()]
     hits.sort(key=lambda hit: rank("relevance", hit.key))

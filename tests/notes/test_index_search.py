@@ -4,6 +4,7 @@ import pytest
 from _entries import attachment, note
 
 from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes import searching
 from notes_mcp.notes.index import Index
 from notes_mcp.notes.query import parse
 from notes_mcp.notes.records import Batch, Entry
@@ -272,3 +273,46 @@ def test_as_many_conditions_as_are_let_through_can_be_asked(index: Index) -> Non
     assert found(index, "word -tag:no", tags=tags, sort="path") == ["a.md"]
     assert found(index, "-tag:no", tags=tags) == ["a.md"]
     assert found(index, " ".join(f"tag:t{n}" for n in range(1_000)) + " word") == ["a.md"]
+
+
+def test_pages_of_a_ranking_are_taken_from_one(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    original = searching._matching
+    monkeypatch.setattr(searching, "_matching", lambda *args: asked.append(args[1]) or original(*args))
+    monkeypatch.setattr(searching, "RANKED_KEPT", 20)
+    # Some alike, so that there are equal scores within pages, between them, and where the ranking is cut.
+    put(index, *(note(f"{n:02}.md", "word " * (1 + n // 3) + "other " * (n // 3)) for n in range(60)))
+
+    def pages(limit: int) -> list[str]:
+        paths, last = [], None
+        while True:
+            page = index.search(parse("word"), limit=limit, after=last)
+            assert page.total == 60
+            paths += [hit.note.path for hit in page.hits]
+            last = page.after
+            if last is None:
+                return paths
+
+    whole = [hit.note.path for hit in index.search(parse("word"), limit=60).hits]
+    del asked[:]
+    assert pages(7) == whole
+    assert 0 < len(asked) <= 8
+    del asked[:]
+    assert [hit.note.path for hit in index.search(parse("word"), limit=7).hits] == whole[:7]
+    assert asked == []
+
+
+def test_a_ranking_is_made_anew_after_every_change(index: Index) -> None:
+    put(index, note("a.md", "word word"), note("b.md", "word other"))
+    assert found(index, "word") == ["a.md", "b.md"]
+    put(index, note("a.md", "nothing"))
+    assert found(index, "word") == ["b.md"]
+    index.apply(Batch((note("c.md", "word word word"),), (), quiet=True))
+    assert found(index, "word") == ["c.md", "b.md"]
+    put(index, gone=("c.md",))
+    assert found(index, "word") == ["b.md"]
+    put(index, note("d.md", "word other"), gone=("b.md",))
+    assert found(index, "word") == ["d.md"]
+    put(index, note("d.md", "word other", modified_ns=7))
+    (hit,) = index.search(parse("word")).hits
+    assert hit.note.modified_ns == 7

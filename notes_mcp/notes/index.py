@@ -19,7 +19,7 @@ from notes_mcp.notes import filing, links, rows, searching
 from notes_mcp.notes.query import Query
 from notes_mcp.notes.records import Batch, Change, FileKind, Note
 from notes_mcp.notes.rows import LinkRow, Page, Stamp
-from notes_mcp.notes.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store
+from notes_mcp.notes.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
 from notes_mcp.notes.scope import Scope, real_folder
 from notes_mcp.notes.searching import Found
 
@@ -258,7 +258,8 @@ class Index:
         db: apsw.Connection | None = None
         try:
             db = self._reader(store, store.file)
-            yield db
+            with snapshot(db):
+                yield db
         except BUSY as error:
             raise BusyError("Another server is changing the search index just now; try again.") from error
         except apsw.Error as error:

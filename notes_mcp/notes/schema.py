@@ -8,7 +8,7 @@ left in peace and moves over when it meets the damage itself. `open_store` -> St
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -194,6 +194,17 @@ def _prepare(connection: Connection) -> None:
         if version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
             raise apsw.NotADBError("not an index of this version")
         _create_tables(connection)
+
+
+@contextlib.contextmanager
+def snapshot(connection: Connection) -> Iterator[None]:
+    """All that is read inside is the same state of the index, whatever is written meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def scalar(connection: Connection, sql: str, values: Sequence[Any] = ()) -> Any:

@@ -13,7 +13,7 @@ import pytest
 from _entries import note
 
 from notes_mcp.errors import BusyError
-from notes_mcp.notes import schema
+from notes_mcp.notes import schema, searching
 from notes_mcp.notes.index import Index, IndexResetError
 from notes_mcp.notes.query import parse
 from notes_mcp.notes.records import Batch
@@ -332,4 +332,19 @@ def test_a_batch_that_fails_leaves_nothing_behind(file: Path) -> None:
     assert sorted(index.known()) == ["0.md", "1.md", "2.md"]
     assert index.search(parse("changed")).total == 0
     assert (index.resets, len(index.apply(Batch((note("a.md", "y"),))))) == (0, 1)
+    index.close()
+
+
+def test_one_answer_sees_one_state_whatever_is_written_in_between(file: Path, monkeypatch) -> None:
+    index = Index.open(file)
+    index.apply(Batch((note("a.md", "saved"),)))
+    scalar = schema.scalar
+
+    def written_meanwhile(db, sql, values=()):
+        index.apply(Batch((note("a.md", "gone", etag="2"),)))
+        return scalar(db, sql, values)
+
+    monkeypatch.setattr(searching, "scalar", written_meanwhile)
+    assert index.did_you_mean(parse("savedx"), lambda path: "saved") == ("saved",)
+    assert index.did_you_mean(parse("savedx"), lambda path: "saved") == ()
     index.close()

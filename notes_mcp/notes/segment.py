@@ -33,7 +33,13 @@ _DROPPED = re.compile(
     "\u00ad\u1ab0-\u1aff\u1dc0-\u1dff\u200c-\u200f\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff"
     "\ud800-\udfff]+"
 )
-_LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+# Each folds to the same whatever is around it: Latin letters, marks and spaces of Latin-1, dots, full-width forms.
+_ALONE = re.compile("[\u00a0-\u024f\u1e00-\u1eff\u2026\u3000\uff01-\uff5e]")
+# Characters that only lower case changes, and that join with none of each other.
+_SIMPLE = re.compile(
+    "[\x00-\x7f\u2012-\u2016\u2018-\u2023\u2190-\u2199\u2500-\u27ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u30fc"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff]*+"
+)
 _OTHER_ALPHABET = re.compile(f"[{OTHER_ALPHABETS}]")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _EMOJI_RUN = re.compile(f"[{EMOJI}]+")
@@ -50,8 +56,8 @@ def fold(text: str) -> str:
     """`text` without case, width, compatibility forms and the marks people leave out. Line breaks stay in number."""
     if text.isascii():
         return text.lower()
-    text = _LATIN.sub(_plain_letter, text)
-    return text.lower() if text.isascii() else _fold_any(text)
+    text = _ALONE.sub(_plain_letter, text)
+    return text.lower() if text.isascii() or _SIMPLE.fullmatch(text) else _fold_any(text)
 
 
 def segment(folded: str) -> str:
@@ -95,7 +101,7 @@ def _fold_any(text: str) -> str:
 
 
 def _plain_letter(letter: re.Match[str]) -> str:
-    return _LATIN_LETTERS[letter[0]]
+    return _PLAIN_LETTERS[letter[0]]
 
 
 def _spread(run: re.Match[str]) -> str:
@@ -106,4 +112,7 @@ def _spread_emoji(run: re.Match[str]) -> str:
     return f" {' '.join(chr(_PRIVATE + (ord(char) & 0xFFFF)) for char in run[0])} "
 
 
-_LATIN_LETTERS = {chr(c): _fold_any(chr(c)) for c in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))}
+_PLAIN_LETTERS = {
+    chr(c): _fold_any(chr(c))
+    for c in (*range(0xA0, 0x250), *range(0x1E00, 0x1F00), 0x2026, 0x3000, *range(0xFF01, 0xFF5F))
+}

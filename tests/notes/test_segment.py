@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from notes_mcp.notes import segment as segmenting
 from notes_mcp.notes.segment import as_written, clean, fold, is_unspaced, key, segment
 
 ANY_TEXT = st.text(max_size=80)
@@ -100,3 +101,19 @@ def test_names_compare_without_case_normal_form_and_kind_of_space(one: str, othe
 @pytest.mark.parametrize(("one", "other"), [("cafe", "café"), ("ab", "a b"), ("a-b", "a_b")])
 def test_names_that_differ_in_letters_stay_different(one: str, other: str) -> None:
     assert key(one) != key(other)
+
+
+def test_every_character_folds_the_long_way_and_the_short_way_alike() -> None:
+    letters = (chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000)
+    assert [letter for letter in letters if fold(letter) != segmenting._fold_any(letter)] == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from("aZ…　ＡÅß½µ¨\u0301\u0338\u3099\u309a\u1161\u11a8适がか가가♥😀\ufe0f\u200dΣΩй’—"), max_size=12
+    )
+)
+def test_whole_texts_fold_the_long_way_and_the_short_way_alike(letters: list[str]) -> None:
+    text = "".join(letters)
+    assert fold(text) == segmenting._fold_any(text)

@@ -41,6 +41,7 @@ _SIMPLE = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff]*+"
 )
 _OTHER_ALPHABET = re.compile(f"[{OTHER_ALPHABETS}]")
+_BEYOND_ALPHABETS = re.compile("[^\x00-\u0dff]+")  # below are none of the next two; quicker to step over
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _EMOJI_RUN = re.compile(f"[{EMOJI}]+")
 # Digits belong to the word before them.
@@ -64,8 +65,7 @@ def segment(folded: str) -> str:
     """`folded` with every character of an unspaced script a word, and a border where the script changes."""
     if folded.isascii():
         return folded
-    text = _UNSPACED_RUN.sub(_spread, folded)
-    text = _EMOJI_RUN.sub(_spread_emoji, text)
+    text = _BEYOND_ALPHABETS.sub(_bordered, folded)
     return _SCRIPT_CHANGE.sub(r"\1 ", text) if _OTHER_ALPHABET.search(text) else text
 
 
@@ -102,6 +102,10 @@ def _fold_any(text: str) -> str:
 
 def _plain_letter(letter: re.Match[str]) -> str:
     return _PLAIN_LETTERS[letter[0]]
+
+
+def _bordered(run: re.Match[str]) -> str:
+    return _EMOJI_RUN.sub(_spread_emoji, _UNSPACED_RUN.sub(_spread, run[0]))
 
 
 def _spread(run: re.Match[str]) -> str:

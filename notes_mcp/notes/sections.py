@@ -20,6 +20,7 @@ _CLOSING_MARKS = re.compile(r"(?:^|\s)#+\s*\Z")
 _NOT_LINKED = re.compile(r"(?<!\w)[#^]|[:|\\]|\[\[|\]\]|%%")
 _AT_THE_END = " .,:;!?…。：！？"
 _MAX_COMPARED = 200  # characters of a name that are compared with others
+_MAX_NAMES_COMPARED = 5_000
 _MAX_SHOWN = 20
 
 
@@ -101,7 +102,7 @@ def _block(scan: MarkdownScan, name: str) -> Section:
             lines,
         )
     marks = [f"^{block.id}" for block in scan.blocks]
-    nearest = _nearest(name, marks, marks)
+    nearest = _nearest(name, marks[:_MAX_NAMES_COMPARED], marks)
     there = f"Nearest: {_listed(nearest)}." if nearest else "It has no block marks."
     raise NotFoundError(f"There is no block ^{_short(name)} in this note. {there}", nearest)
 
@@ -189,7 +190,8 @@ _STEPS = (_exactly, _folded, _loosely)
 def _no_such(scan: MarkdownScan, name: str) -> tuple[str, list[str]]:
     if not scan.headings:
         return f'There is no section "{_short(name)}": this note has no headings.', []
-    nearest = _nearest(name, [heading.text for heading in scan.headings], outline(scan))
+    some = scan.headings[:_MAX_NAMES_COMPARED]
+    nearest = _nearest(name, [heading.text for heading in some], [_shown(heading) for heading in some])
     return f'There is no section "{_short(name)}" in this note. Nearest: {_listed(nearest)}.', nearest
 
 

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.errors import AmbiguousError, InvalidRequestError, NotFoundError
+from notes_mcp.notes import sections, walk
 from notes_mcp.notes.markdown import scan
 from notes_mcp.notes.sections import find, outline
 
@@ -208,3 +209,38 @@ def test_any_name_is_found_or_refused(spec):
     except (NotFoundError, AmbiguousError, InvalidRequestError):
         return
     assert section.start < section.end
+
+
+def test_of_very_many_headings_and_blocks_only_some_are_compared_with_a_name_that_is_not_there(monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        sections, "_nearest", lambda name, texts, shown: compared.append(len(texts)) or ["# h (line 1)"]
+    )
+    many = b"# h\n" * 6_000
+    with pytest.raises(NotFoundError) as error:
+        find(scan(many), many, "zzz")
+    assert error.value.nearest == ("# h (line 1)",)
+    blocks = b"".join(b"x ^b%d\n\n" % number for number in range(6_000))
+    with pytest.raises(NotFoundError):
+        find(scan(blocks), blocks, "^zzz")
+    assert compared == [5_000, 5_000]
+
+
+def test_a_note_of_headings_alone_is_scanned_in_one_pass_of_events(monkeypatch):
+    """Three events a heading, each looked at once, however many there are."""
+    steps = []
+    original = walk._PARSER
+
+    class Counting:
+        def events_with_range(self, *args, **how):
+            for event in original.events_with_range(*args, **how):
+                steps.append(1)
+                yield event
+
+    monkeypatch.setattr(walk, "_PARSER", Counting())
+    counts = []
+    for number in (1_000, 4_000):
+        del steps[:]
+        assert len(scan(b"# h\n" * number).headings) == number
+        counts.append(len(steps))
+    assert counts == [3_000, 12_000]

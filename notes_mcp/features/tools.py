@@ -74,7 +74,7 @@ class Tools:
         tools = self.load()
         if name not in tools:
             there = [tool.name for tool in tools.values() if tool.read_only or not self._settings.read_only]
-            raise InvalidParams(f"Unknown tool: {name[:100]}", {"tools": there})
+            raise InvalidParams(f"Unknown tool: {name[:100]}. There are: {', '.join(there)}", {"tools": there})
         return tools[name]
 
 

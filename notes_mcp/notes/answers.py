@@ -125,7 +125,8 @@ class ManyWritten:
 class Undone:
     """A change taken back, or with dry_run what would be. `change_id` is the undo's own: None if nothing was done.
 
-    `restored` are the paths where files are, or are no more, as the change `undoes` found them.
+    `restored` are the paths where files are as the change `undoes` found them; `removed` those it had made, which are
+    no more.
     """
 
     undoes: str
@@ -133,6 +134,7 @@ class Undone:
     restored: tuple[str, ...]
     refused: tuple[LeftAlone, ...]
     change_id: str | None
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,6 +276,7 @@ class Changing(ABC):
                 LeftAlone(label(folder, each.path), each.reason) for folder, undone in done for each in undone.refused
             ),
             change_id=SEVERAL.join(ids) or None,
+            removed=tuple(label(folder, path) for folder, undone in done for path in undone.removed),
         )
 
 

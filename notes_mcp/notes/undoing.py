@@ -18,7 +18,9 @@ from notes_mcp.notes.text import etag
 from notes_mcp.notes.transaction import Transactions
 
 ATTEMPTS = 5
+LOOKED_BACK = 500  # changes among which the one is looked for that stands in the way
 _NO_LIMIT = 1 << 62
+_MOVING = ("move_note", "undo_change")  # their paths do not say where a file went away from
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Refusal:
 class Undone:
     """What an undo did, or with dry_run would do. `change_id` is the undo's own: None if it changed nothing.
 
-    `restored` are the paths where files are, or were, as the change found them; folder-relative.
+    `restored` are the paths where files are as the change found them, `removed` those of files that it had made;
+    folder-relative.
     """
 
     undoes: str
@@ -41,13 +44,16 @@ class Undone:
     restored: tuple[str, ...]
     refused: tuple[Refusal, ...]
     change_id: str | None
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class _Plan:
+    record: Record
     steps: list[Step] = field(default_factory=list)
     taken: list[Image] = field(default_factory=list)  # the images whose steps are among `steps`
     restored: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 
@@ -102,7 +108,7 @@ class Undoer:
 
     def _plan(self, record: Record) -> _Plan:
         """The steps that take the change back: moves first, then the rest, by the paths as they are after those."""
-        plan = _Plan()
+        plan = _Plan(record)
         moves = [image for image in record.images if image.kind == "move"]
         others = [image for image in record.images if image.kind != "move"]
         if record.undone_by is not None:
@@ -117,7 +123,7 @@ class Undoer:
             reason = f"it belongs to the move of {named}, which cannot be taken back"
             kept = {refusal.path for refusal in plan.refused}
             rest = dict.fromkeys(image.path for image in record.images if image.path not in kept)
-            return _Plan(refused=[*plan.refused, *(Refusal(path, reason) for path in rest)])
+            return _Plan(record, refused=[*plan.refused, *(Refusal(path, reason) for path in rest)])
         for image in reversed(others):
             self._try(plan, image, image.path, _place_before(image.path, moves), image.after_etag)
         return plan
@@ -131,12 +137,14 @@ class Undoer:
             plan.refused.append(Refusal(here, str(error)))
             return
         if isinstance(step, str):
-            plan.refused.append(Refusal(here, step))
+            later = self._later(plan.record, here)
+            plan.refused.append(Refusal(here, f"{step}; undo change {later} first" if later else step))
             return
         plan.steps.append(step)
         plan.taken.append(image)
-        if there not in plan.restored:
-            plan.restored.append(there)
+        told = plan.removed if image.kind in ("create", "restore") else plan.restored
+        if there not in told:
+            told.append(there)
 
     def _inverse(self, image: Image, here: str, there: str, expected: str | None) -> Step | str:
         """The step that takes an image back, or why there is none. `here` is where the file is now."""
@@ -157,6 +165,22 @@ class Undoer:
         if image.before is None:
             return steps.trash(vault, here, data)
         return steps.put(there, data, image.before)
+
+    def _later(self, record: Record, here: str) -> str | None:
+        """The newest later change of ours, if it is the one that made the file at `here` what it is now."""
+        if self._journal is None:
+            return None
+        for summary in self._journal.recent(LOOKED_BACK):
+            if summary.change_id <= record.change_id:
+                return None
+            if summary.undone_by is not None or (summary.undoes or "") > record.change_id:
+                continue  # the two of them left it as it was
+            if here not in summary.paths and summary.tool not in _MOVING:
+                continue
+            left = _left_at(here, self._journal.get(summary.change_id))
+            if left is not None:
+                return summary.change_id if left[0] == self._vault.etag(here) else None
+        return None
 
     def _moved_back(self, image: Image, here: str, there: str, expected: str | None) -> Step | str:
         vault = self._vault
@@ -182,6 +206,15 @@ class Undoer:
         return steps.create(vault, there, image.before, mode=image.mode)
 
 
+def _left_at(path: str, record: Record) -> tuple[str | None] | None:
+    """The etag of the file at `path` after a change (None: it is not there any more); None if that did not touch it."""
+    for image in record.images:
+        if image.path == path and not image.folder:
+            return (image.after_etag,)
+    gone = (image.moved_from for image in record.images if image.moved_from is not None)
+    return (None,) if any(path == old or path.startswith(f"{old}/") for old in gone) else None
+
+
 def _place_before(path: str, moves: Sequence[Image]) -> str:
     for move in reversed(moves):
         if path == move.path or path.startswith(move.path + "/"):
@@ -190,4 +223,6 @@ def _place_before(path: str, moves: Sequence[Image]) -> str:
 
 
 def _undone(record: Record, plan: _Plan, change_id: str | None) -> Undone:
-    return Undone(record.change_id, record.tool, tuple(plan.restored), tuple(plan.refused), change_id)
+    return Undone(
+        record.change_id, record.tool, tuple(plan.restored), tuple(plan.refused), change_id, tuple(plan.removed)
+    )

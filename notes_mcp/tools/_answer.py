@@ -36,11 +36,15 @@ class NoteRow(Result):
 
 
 class WriteResult(Result):
-    """The write result of the tools that change one note. `warnings` are sentences for the model."""
+    """The write result of the tools that change one note. `warnings` are sentences for the model.
+
+    `etag` is what `if_match` would need now: after a dry run that of the note as it still is, None if there is none.
+    """
 
     unlisted: ClassVar[tuple[str, ...]] = ("bytes_before", "bytes_after")
     path: str
-    etag: str
+    dry_run: bool | None = None
+    etag: str | None
     previous_etag: str | None = None
     change_id: str | None = None
     bytes_before: int
@@ -61,7 +65,8 @@ def write_fields(written: Written, *, dry_run: bool = False, warnings: Sequence[
         said.append("This change could not be put into the journal, so it cannot be undone.")
     return {
         "path": written.path,
-        "etag": written.etag,
+        "dry_run": dry_run or None,
+        "etag": written.previous_etag if dry_run else written.etag,
         "previous_etag": written.previous_etag,
         "change_id": written.change_id,
         "bytes_before": written.bytes_before,

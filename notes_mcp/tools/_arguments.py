@@ -6,11 +6,11 @@ what cannot be mended is an error that names the nearest way out.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from notes_mcp.errors import InvalidArguments
+from notes_mcp.tools._choices import choose, fold
 
 # How other notes and filesystem servers call our arguments; compared with case, "_" and "-" taken away.
 _SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -62,6 +62,10 @@ _SPELLINGS: dict[str, tuple[str, ...]] = {
     "paths": ("files", "filepaths", "notes"),
     "change_id": ("id", "changeid"),
 }
+# An empty text can only mean that nothing is meant; of "text", "query" or "prefix" it says something.
+_NONE_IF_EMPTY = frozenset(
+    ("cursor", "section", "folder", "glob", "tag", "template", "modified_after", "if_match", "new_tag", "path")
+)
 _EXAMPLES = {"array": '["a", "b"]', "object": '{"key": "value"}', "integer": "10", "number": "1.5", "boolean": "true"}
 _ARTICLES = {"array": "an", "object": "an", "integer": "an"}
 
@@ -69,11 +73,12 @@ _ARTICLES = {"array": "an", "object": "an", "integer": "an"}
 def prepare(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments under their own names and in the types `schema` (a flat object schema) asks for.
 
-    Null for an argument that is not required counts as not given. Raises InvalidArguments.
+    Null for an argument that is not required counts as not given, as does "" where it can mean nothing else. Raises
+    InvalidArguments.
     """
     named = _rename(arguments, schema["properties"])
     required = schema.get("required", ())
-    given = {name: value for name, value in named.items() if value is not None or name in required}
+    given = {name: value for name, value in named.items() if name in required or not _is_nothing(name, value)}
     missing = [name for name in required if name not in given]
     if missing:
         takes = _sentence_of(schema["properties"], required)
@@ -84,10 +89,12 @@ def prepare(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
 def coerce(value: Any, schema: Mapping[str, Any], where: str) -> Any:
     """`value` as `schema` wants it: JSON text is read where text itself is not allowed. Raises InvalidArguments."""
     kind = schema.get("type")
+    if where == "if_match" and isinstance(value, str):
+        return _unquoted(value)
     if kind == "string":
         # Some clients turn "2024" into a number on the way.
         text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-        return _choice(text, schema["enum"], where) if "enum" in schema and isinstance(text, str) else text
+        return choose(text, schema["enum"], where, shown(text)) if "enum" in schema and isinstance(text, str) else text
     if kind not in _EXAMPLES:
         return value
     if isinstance(value, str):
@@ -113,6 +120,15 @@ def prepare_nested(value: Mapping[str, Any], schema: Mapping[str, Any], where: s
         raise InvalidArguments(f"{where}: {error.message}") from None
 
 
+def _is_nothing(name: str, value: Any) -> bool:
+    return value is None or (name in _NONE_IF_EMPTY and isinstance(value, str) and not value.strip())
+
+
+def _unquoted(text: str) -> str:
+    """An etag as it is, without the quotes and the W/ that HTTP puts around it (RFC 9110 section 8.8.3)."""
+    return text.strip().removeprefix("W/").strip('"')
+
+
 def names_one_of(name: str, known: Mapping[str, Any]) -> bool:
     """Whether `name` is one of `known` or another spelling of one."""
     return bool(_homes(name, known))
@@ -136,8 +152,8 @@ def _rename(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str,
 
 def _homes(name: str, known: Mapping[str, Any]) -> list[str]:
     """The arguments that `name` may mean, the likeliest first."""
-    folded = _fold(name)
-    homes = [own for own in known if _fold(own) == folded]
+    folded = fold(name)
+    homes = [own for own in known if fold(own) == folded]
     return homes + [own for own, others in _SPELLINGS.items() if own in known and folded in others]
 
 
@@ -147,32 +163,14 @@ def _unknown(name: str, known: Mapping[str, Any]) -> str:
         return f"Unknown argument: {shown}. This tool takes no arguments."
     from rapidfuzz import fuzz, process
 
-    best = process.extractOne(_fold(name), {own: _fold(own) for own in known}, scorer=fuzz.WRatio, score_cutoff=50)
+    best = process.extractOne(fold(name), {own: fold(own) for own in known}, scorer=fuzz.WRatio, score_cutoff=50)
     nearest = f" The nearest is {best[2]}." if best else ""
     return f"Unknown argument: {shown}.{nearest} {_sentence_of(known)}"
-
-
-def _choice(text: str, choices: Sequence[str], where: str) -> str:
-    """The one of `choices` that is meant, whatever its case and separators; an error names the nearest."""
-    if text in choices:
-        return text
-    for choice in choices:
-        if _fold(choice) == _fold(text):
-            return choice
-    from rapidfuzz import fuzz, process
-
-    best = process.extractOne(_fold(text), {own: _fold(own) for own in choices}, scorer=fuzz.WRatio, score_cutoff=50)
-    nearest = f" The nearest is {best[2]}." if best else ""
-    raise InvalidArguments(f"{where} must be one of {', '.join(choices)}, not {shown(text)}.{nearest}")
 
 
 def _sentence_of(known: Mapping[str, Any], required: Sequence[str] = ()) -> str:
     names = [name if name in required or not required else f"{name}?" for name in known]
     return f"This tool takes: {', '.join(names)}."
-
-
-def _fold(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name).lower()
 
 
 def _read_json(text: str, kind: str, where: str) -> Any:

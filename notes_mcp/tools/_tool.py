@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from notes_mcp.notes.library import Library
 
 MAX_DESCRIPTION_BYTES = 220
+DRY_RUN = "Dry run: nothing was written. This is what would be done."
 # All that may stand in a schema of ours. Cursor refuses composition keywords, VS Code `$schema` and arrays
 # without items, others a made-up `format`: what is not listed here raises when the tool is defined.
 _KEYWORDS = ("type", "description", "enum", "default", "maximum")
@@ -51,6 +52,10 @@ class Result(BaseModel):
     def verbatim(self) -> Sequence[str]:
         """Texts of several lines that go out once more as they are, not JSON-escaped."""
         return ()
+
+    def in_vain(self) -> bool:
+        """Whether nothing of what was asked for could be done: `isError`, with all that the result says."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +112,10 @@ class Tool:
         if isinstance(answer, Content):
             return {"content": list(answer.blocks), "isError": False}
         structured = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-        texts = [compact(structured), *answer.verbatim()]
+        said = [DRY_RUN] if structured.get("dry_run") else []
+        texts = [compact(structured), *said, *answer.verbatim()]
         blocks = [{"type": "text", "text": text} for text in texts]
-        return {"content": blocks, "structuredContent": structured, "isError": False}
+        return {"content": blocks, "structuredContent": structured, "isError": answer.in_vain()}
 
 
 def tool(*, title: str, read_only: bool, destructive: bool = False, idempotent: bool = False) -> Callable[[Run], Tool]:

@@ -23,6 +23,7 @@ class Args(Arguments):
 
 
 class Gone(Result):
+    dry_run: bool | None = None
     path: str
     trashed_to: str | None = None
     backlinks_left: list[str]
@@ -45,6 +46,7 @@ async def delete_note(args: Args, library: "Library", report: Report) -> Gone:
     )
     backlinks = fit_names(deleted.backlinks_left, library.settings.max_answer_chars // 2)
     return Gone(
+        dry_run=args.dry_run or None,
         path=deleted.path,
         trashed_to=deleted.trashed_to,
         backlinks_left=backlinks,

@@ -34,6 +34,7 @@ class AmbiguousRow(Result):
 
 
 class MoveResult(Result):
+    dry_run: bool | None = None
     path: str
     new_path: str
     links_updated: list[CountRow]
@@ -70,6 +71,7 @@ async def move_note(args: Args, library: "Library", report: Report) -> MoveResul
     elif moved.change_id is None and not args.dry_run:
         warnings.append("This change could not be put into the journal, so it cannot be undone.")
     return MoveResult(
+        dry_run=args.dry_run or None,
         path=moved.path,
         new_path=moved.new_path,
         links_updated=updated,

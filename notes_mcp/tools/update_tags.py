@@ -28,6 +28,7 @@ class Args(Arguments):
 
 
 class Retagged(Result):
+    dry_run: bool | None = None
     changed: list[CountRow]
     more_changed: int | None = None
     skipped: list[LeftRow] | None = None
@@ -66,6 +67,7 @@ async def update_tags(args: Args, library: "Library", report: Report) -> Retagge
     changed = fit_rows(count_rows(done.changed), room)
     skipped = fit_rows(left_rows(done.skipped), room)
     return Retagged(
+        dry_run=args.dry_run or None,
         changed=changed,
         more_changed=len(done.changed) - len(changed) or None,
         skipped=skipped or None,

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,3 +28,22 @@ def test_anything_else_is_refused_with_the_way_to_write_it(text: str) -> None:
         assert isinstance(moment_ns(text), int)
     except InvalidRequestError as error:
         assert "2026-11-30" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        ("2026-7-1", "2026-07-01"),
+        ("2026/7/1", "2026-07-01"),
+        ("2026-7-1T08:00", "2026-07-01T08:00"),
+        (" 2026-07-1", "2026-07-01"),
+    ],
+)
+def test_months_and_days_of_one_digit_are_taken(short: str, whole: str) -> None:
+    assert moment_ns(short) == moment_ns(whole)
+
+
+@pytest.mark.parametrize("text", ["2026-7-123", "2026-13-1", "2026-7-32", "26-7-1"])
+def test_what_is_no_date_is_none_with_short_numbers_either(text: str) -> None:
+    with pytest.raises(InvalidRequestError):
+        moment_ns(text)

@@ -112,7 +112,7 @@ def test_a_note_made_by_us_goes_to_the_trash_only_if_it_is_unchanged(home: House
     [refusal] = undone.refused
     assert refusal.path == "x/y/new.md" and etag(b"more words") in refusal.reason
     (home.root / "x/y/new.md").write_bytes(b"new")
-    assert home.undoer.undo().restored == ("x/y/new.md",)
+    assert home.undoer.undo().removed == ("x/y/new.md",)
     assert home.files() == {**FILES, ".trash/x/y/new.md": b"new"}
     assert not (home.root / "x").exists(), "the folders that were made for it are gone too"
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.errors import InvalidArguments
-from notes_mcp.tools._arguments import prepare
+from notes_mcp.tools._arguments import coerce, prepare
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -160,3 +160,64 @@ def test_any_arguments_are_taken_or_refused_with_a_sentence(arguments: dict[str,
         assert prepare(arguments, SCHEMA).keys() <= SCHEMA["properties"].keys()
     except InvalidArguments as error:
         assert 0 < len(error.message) < 2000
+
+
+# -- what is meant ---------------------------------------------------------------------------------
+
+KINDS = {"type": "string", "enum": ["backlinks", "outgoing", "broken", "orphans", "mentions"]}
+SORTS = {"type": "string", "enum": ["path", "modified", "size"]}
+MODES = {"type": "string", "enum": ["words", "exact", "regex"]}
+OPS = {"type": "string", "enum": ["replace", "append", "prepend", "insert_before", "insert_after", "replace_section"]}
+ACTIONS = {"type": "string", "enum": ["add", "remove", "rename"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "schema", "meant"),
+    [
+        ("incoming", KINDS, "backlinks"),
+        ("in-links", KINDS, "backlinks"),
+        ("Outbound", KINDS, "outgoing"),
+        ("unlinked", KINDS, "mentions"),
+        ("dead", KINDS, "broken"),
+        ("backlnks", KINDS, "backlinks"),
+        ("date", SORTS, "modified"),
+        ("mtime", SORTS, "modified"),
+        ("name", SORTS, "path"),
+        ("title", SORTS, "path"),
+        ("substring", MODES, "exact"),
+        ("literal", MODES, "exact"),
+        ("regexp", MODES, "regex"),
+        ("insert_below", OPS, "insert_after"),
+        ("insert_above", OPS, "insert_before"),
+        ("delete", ACTIONS, "remove"),
+    ],
+)
+def test_the_nearest_choice_is_the_one_that_is_meant(said: str, schema: dict[str, Any], meant: str) -> None:
+    with pytest.raises(InvalidArguments, match=f"The nearest is {meant}\\.$"):
+        coerce(said, schema, "x")
+
+
+@pytest.mark.parametrize(("said", "schema"), [("desc", SORTS), ("created", SORTS), ("ongoing", KINDS), ("x", OPS)])
+def test_a_word_that_means_none_of_the_choices_gets_no_suggestion(said: str, schema: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArguments) as refused:
+        coerce(said, schema, "x")
+    assert "nearest" not in refused.value.message
+    assert all(choice in refused.value.message for choice in schema["enum"])
+
+
+@pytest.mark.parametrize("name", ["cursor", "section", "folder", "glob", "tag", "template", "if_match", "path"])
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_text_that_can_mean_nothing_counts_as_not_given(name: str, empty: str) -> None:
+    schema = {"properties": {name: {"type": "string"}}}
+    assert prepare({name: empty}, schema) == {}
+
+
+def test_an_empty_text_where_one_is_needed_stays() -> None:
+    schema = {"properties": {"path": {"type": "string"}, "text": {"type": "string"}}, "required": ["path"]}
+    assert prepare({"path": "", "text": ""}, schema) == {"path": "", "text": ""}
+
+
+@pytest.mark.parametrize("sent", ['"ab12"', 'W/"ab12"', " ab12 ", "ab12"])
+def test_an_etag_may_come_in_the_quotes_of_http(sent: str) -> None:
+    schema = {"properties": {"if_match": {"type": "string"}}}
+    assert prepare({"if_match": sent}, schema) == {"if_match": "ab12"}

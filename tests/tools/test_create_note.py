@@ -54,7 +54,8 @@ async def test_dry_run_writes_nothing_and_gives_the_diff(call: Caller, library: 
     answer = await call("create_note", title="New", content="x", dry_run="true")
     assert library.files == before
     assert "change_id" not in answer["structuredContent"]
-    assert answer["content"][1]["text"] == answer["structuredContent"]["diff"]
+    assert "nothing was written" in answer["content"][1]["text"]
+    assert answer["content"][2]["text"] == answer["structuredContent"]["diff"]
 
 
 async def test_what_was_changed_about_the_title_is_said(call: Caller) -> None:

@@ -199,7 +199,7 @@ async def test_dry_run_writes_nothing_and_shows_what_would_be(call: Caller, libr
     assert library.files["Projects/Plan.md"] == PLAN
     assert "change_id" not in told
     assert "warnings" not in told
-    assert (told["etag"], told["previous_etag"]) == (etag(REPLACED), etag(PLAN))
+    assert (told["etag"], told["previous_etag"]) == (etag(PLAN), etag(PLAN))
     assert told["applied"] == [{"op": "replace", "line": 8}]
 
 

@@ -22,8 +22,9 @@ from notes_mcp.errors import (
 from notes_mcp.notes import steps as stepping
 from notes_mcp.notes.changefile import Image
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.journal import Journal
+from notes_mcp.notes.journal import Journal, Record
 from notes_mcp.notes.steps import State, Step
+from notes_mcp.notes.text import etag
 from notes_mcp.notes.writelock import WriteLock
 
 _OVERTAKEN = (StaleError, ExistsError, NotFoundError, ReadOnlyError, ForbiddenError)
@@ -110,12 +111,14 @@ class Transactions:
     def _finish(self, change_id: str) -> None:
         assert self._journal is not None  # it named the change
         try:
-            images = self._journal.get_pending(change_id).images
+            record = self._journal.get_pending(change_id)
         except NotFoundError as error:
             _log.warning("%s It is left as it is.", error)
             self._settle(change_id, done=True)
             return
+        images = record.images
         states = stepping.states(self._vault, images)
+        self._clear(record, states)
         if all(state == "after" for state in states):
             self._settle(change_id, done=True)
         else:
@@ -124,6 +127,15 @@ class Transactions:
                 _log.warning("change %s was cut short, and files of it were changed since; they are kept", change_id)
             self._settle(change_id, done=not whole)
         self._follow(images)
+
+    def _clear(self, record: Record, states: Sequence[State]) -> None:
+        """Removes the unfinished files that a crash left of this change."""
+        images = record.images
+        known = {image.after_etag or "" for image in images}
+        known |= {etag(image.before) for image in images if image.before is not None}
+        untouched = all(state == "before" for state in states)
+        for path in {path for image in images for path in (image.path, image.moved_from, image.trash) if path}:
+            self._vault.clear(path, record.when_ns, None if untouched else known)
 
     def _take_back(self, images: Sequence[Image], states: Sequence[State]) -> bool:
         """Backwards, what is still as we wrote it. Whether nothing of the change is left. Raises what disks do."""

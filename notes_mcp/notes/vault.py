@@ -10,7 +10,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from notes_mcp.errors import (
     ExistsError,
@@ -39,7 +39,9 @@ from notes_mcp.notes.swapping import replace_expected, require_etag
 from notes_mcp.notes.told import told
 
 TRASH = ".trash"
-_LEFTOVER_AGE_S = 3600  # a temp file of ours that old belongs to no write that is still going on
+# Under the lock no write of ours is going on, but a sync tool may bring the temp file of another machine's.
+_LEFTOVER_AGE_S = 60
+_CLOCK_STEP_NS = 1_000_000_000  # file times may lag behind the clock, or be whole seconds
 _MAX_TRASH_NAMES = 10_000
 
 
@@ -123,6 +125,7 @@ class Vault(Reading):
             target = self._placed(path)
             if not target.missing:
                 raise _exists(target.path)
+            self._sweep()
             parts = target.real + target.missing
             with self._open(source[:-1]) as here, self._folder_for(parts) as there:
                 require_etag(here, source[-1], place, expect)
@@ -158,6 +161,7 @@ class Vault(Reading):
         """Deletes the file for good. Gives the path it had. ReadOnlyError for a file nobody may write."""
         with told(path, writing=True):
             parts = self._file_expected(path, expect)
+            self._sweep()
             with self._open(parts[:-1]) as folder:
                 if not folder.stat(parts[-1]).st_mode & 0o222:
                     raise ReadOnlyError(f'"{path}" is marked read-only on disk. Nothing was changed.')
@@ -186,6 +190,7 @@ class Vault(Reading):
                 self._require_visible(self.policy, "/".join(parts), True, new_path)
             if is_folder(source.info) and parts[: len(source.real)] == source.real and len(parts) > len(source.real):
                 raise InvalidRequestError(f'"{path}" cannot be moved into itself.')
+            self._sweep()
             with self._open(source.real[:-1]) as here, self._folder_for(parts) as there:
                 require_etag(here, source.real[-1], path, expect)
                 try:
@@ -229,15 +234,36 @@ class Vault(Reading):
 
     def _sweep(self) -> None:
         """Removes what a crash left: files the last scan found under our own temp names, once they are old."""
-        found, self._leftovers = self._leftovers, ()
+        found, self._leftovers, young = self._leftovers, (), []
         for path in found:
             *above, name = path.split("/")
             with contextlib.suppress(OSError), self._open(above) as folder:
-                info = folder.stat(name)
-                old = time.time() - max(info.st_mtime, info.st_ctime) > _LEFTOVER_AGE_S
-                ours = is_own_temp(name) and stat.S_ISREG(info.st_mode)
-                if old and ours and (not hasattr(os, "geteuid") or info.st_uid == os.geteuid()):
+                if (info := _own_temp(folder, name)) is None:
+                    continue
+                if time.time() - max(info.st_mtime, info.st_ctime) > _LEFTOVER_AGE_S:
                     folder.unlink(name)
+                else:
+                    young.append(path)
+        self._leftovers = tuple(young)
+
+    def clear(self, path: str, since_ns: int, etags: Collection[str] | None) -> None:
+        """Removes our temp files beside `path` that were written since then (wall clock), for a change that a crash
+        cut short. With `etags` only those that hold just such bytes: what was exchanged may be another's save."""
+        above = path.split("/")[:-1]
+        with contextlib.suppress(OSError), self._open(above) as folder:
+            for name in folder.names():
+                info = _own_temp(folder, name) if is_own_temp(name) else None
+                if info is None or max(info.st_mtime_ns, info.st_ctime_ns) < since_ns - _CLOCK_STEP_NS:
+                    continue
+                if etags is None or file_etag(folder, name, path) in etags:
+                    folder.unlink(name)
+
+
+def _own_temp(folder: Folder, name: str) -> os.stat_result | None:
+    """The state of a temp file that we, this user, have written; None if it is none."""
+    info = folder.stat(name)
+    ours = is_own_temp(name) and stat.S_ISREG(info.st_mode)
+    return info if ours and (not hasattr(os, "geteuid") or info.st_uid == os.geteuid()) else None
 
 
 def _trash_parts(place: str) -> tuple[str, ...]:

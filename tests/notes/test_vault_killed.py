@@ -109,25 +109,48 @@ def test_killed_at_any_step_there_is_the_old_note_or_the_new_one(tmp_path: Path,
 
 
 def test_what_a_crash_left_is_removed_by_a_later_write_if_it_is_ours_and_old(root: Path, vault: Vault) -> None:
-    hour = time.time() - 2 * 3600
+    old = time.time() - 120
     (root / "d").mkdir()
     names = ["d/.notes-mcp-0011223344556677.tmp", ".notes-mcp-mine.tmp.md", ".other.tmp", "d/.notes-mcp-x"]
     for name in names:
         (root / name).write_bytes(b"half")
-        os.utime(root / name, (hour, hour))
+        os.utime(root / name, (old, old))
     (root / ".notes-mcp-ffffffffffffffff.tmp").write_bytes(b"of a write that is going on")
     real = time.time
     vault.scan()
     vault.create("b.md", b"")
     assert (root / names[0]).exists()  # its change time is young: only the file's content pretends to be old
-    vault.scan()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time, "time", lambda: real() + 2 * 3600)
+        patch.setattr(time, "time", lambda: real() + 120)
         (root / ".notes-mcp-aaaaaaaaaaaaaaaa.tmp").mkdir()
-        vault.scan()
-        vault.create("c.md", b"")
+        vault.create("c.md", b"")  # what was too young then is still known
     left = sorted(str(path.relative_to(root)) for path in root.rglob(".*"))
     assert left == [".notes-mcp-aaaaaaaaaaaaaaaa.tmp", ".notes-mcp-mine.tmp.md", ".other.tmp", "d/.notes-mcp-x"]
+
+
+@pytest.mark.parametrize("operation", ["create", "replace", "trash", "restore", "remove", "move"])
+def test_every_write_clears_away_what_crashes_left_and_reading_never_does(
+    root: Path, vault: Vault, operation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = root / ".notes-mcp-0011223344556677.tmp"
+    (root / ".trash").mkdir()
+    (root / ".trash/t.md").write_bytes(b"t")
+    left.write_bytes(b"half")
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 61)
+    Vault(root).scan()
+    vault.scan()
+    vault.read("a.md")
+    assert left.exists()
+    {
+        "create": lambda: vault.create("b.md", b""),
+        "replace": lambda: vault.replace("a.md", b"new"),
+        "trash": lambda: vault.trash("a.md"),
+        "restore": lambda: vault.restore(".trash/t.md", "t.md"),
+        "remove": lambda: vault.remove("a.md"),
+        "move": lambda: vault.move("a.md", "b.md"),
+    }[operation]()
+    assert not left.exists()
 
 
 def test_a_listing_of_ten_thousand_files_is_quick(tmp_path: Path) -> None:

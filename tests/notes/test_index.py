@@ -4,6 +4,7 @@ import pytest
 from _entries import attachment, link, note
 
 from notes_mcp.errors import AmbiguousError, InvalidRequestError, NotFoundError
+from notes_mcp.notes import rows
 from notes_mcp.notes.index import Index
 from notes_mcp.notes.query import parse
 from notes_mcp.notes.records import Batch, Change, Entry
@@ -342,3 +343,25 @@ def test_a_note_of_a_time_beyond_all_measure_is_listed_and_found(index: Index, m
     for order in ("modified", "path"):
         first = index.notes(order, limit=1)
         assert paths(index.notes(order, after=first.after)) == sorted({"a.md", "strange.md"} - set(paths(first)))
+
+
+@pytest.mark.parametrize("order", ["path", "modified", "size"])
+def test_pages_by_tag_are_the_same_whether_few_or_many_have_it(
+    index: Index, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(30):
+        put(index, note(f"{n:02}.md", "x" * (n % 7), tags=["x", "x/y"] if n % 3 else ["z"], modified_ns=n * 7 % 30))
+
+    def walked() -> list[str]:
+        seen, last = [], None
+        while True:
+            page = index.notes(order, tag="x", limit=4, after=last)
+            seen += paths(page)
+            last = page.after
+            if last is None:
+                return seen
+
+    few = walked()
+    monkeypatch.setattr(rows, "MANY_PAGES", 0)
+    assert walked() == few
+    assert sorted(few) == [f"{n:02}.md" for n in range(30) if n % 3]

@@ -63,14 +63,18 @@ class Rankings:
         kept = self._kept.get(expression)
         return kept[1:] if kept is not None and kept[0] == at else None
 
-    def keep(self, expression: str, at: tuple[int, int], found: list[tuple[Any, ...]]) -> None:
-        """All rows that match, of which the best are kept, and all that are as good as the last of these."""
+    def keep(
+        self, expression: str, at: tuple[int, int], found: list[tuple[Any, ...]]
+    ) -> tuple[int, list[tuple[Any, ...]]]:
+        """Of all rows that match the best, and all that are as good as the last of these; what `find` will give."""
         best = heapq.nlargest(RANKED_KEPT, [score for _, score in found])
         rows = [row for row in found if row[1] >= best[-1]] if best else []
-        if len(rows) > 2 * RANKED_KEPT:
-            return
-        others = [(other, kept) for other, kept in list(self._kept.items()) if kept[0] == at and other != expression]
-        self._kept = {**dict(others[1 - RANKINGS_KEPT :]), expression: (at, len(found), rows)}
+        if len(rows) <= 2 * RANKED_KEPT:
+            others = [
+                (other, kept) for other, kept in list(self._kept.items()) if kept[0] == at and other != expression
+            ]
+            self._kept = {**dict(others[1 - RANKINGS_KEPT :]), expression: (at, len(found), rows)}
+        return len(found), rows
 
 
 def search(
@@ -152,16 +156,16 @@ def _remembering(db: Connection, rankings: Rankings) -> Callable[..., _Page]:
     )
 
     def page(db: Connection, expression: str, scope: Scope, sort: str, last: Sequence[Any] | None, limit: int) -> _Page:
+        found: list[tuple[Any, ...]] | None = None
         known = rankings.find(expression, at)
-        if known is not None:
-            total, best = known
-            hits = _best(db, best, last, limit + 1)
-            if len(hits) > limit or len(best) == total:
-                return tuple(hits[:limit]), len(hits) > limit, total
-        found = _matching(db, expression, scope, sort)
-        rankings.keep(expression, at, found)
-        hits = _best(db, found, last, limit + 1)
-        return tuple(hits[:limit]), len(hits) > limit, len(found)
+        if known is None:
+            found = _matching(db, expression, scope, sort)
+            known = rankings.keep(expression, at, found)
+        total, best = known
+        hits = _best(db, best, last, limit + 1)
+        if len(hits) <= limit and len(best) < total:
+            hits = _best(db, found or _matching(db, expression, scope, sort), last, limit + 1)
+        return tuple(hits[:limit]), len(hits) > limit, total
 
     return page
 

@@ -6,45 +6,20 @@ there is none and takes it away when its last key goes. Every other byte of the 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes import yamlsplice, yamltree, yamlwrite
 from notes_mcp.notes.markdown import front_matter
 from notes_mcp.notes.properties import TAG_KEYS, bare_tag, inside
+from notes_mcp.notes.tagsplice import Fates, TagChange, extended, retagged, said
 from notes_mcp.notes.text import Edit, Text
 from notes_mcp.notes.yamlitems import New, Part
 from notes_mcp.notes.yamlsplice import Block
-from notes_mcp.notes.yamltree import Node, Scalar, Value, YamlError
+from notes_mcp.notes.yamltree import Value, YamlError
 
 _FENCE_END = re.compile(rb"\r\n|\n|\r")
 _NOT_IN_TAG = re.compile(r"[\s,#\[\]{}\"']")
-
-
-@dataclass(frozen=True, slots=True)
-class TagChange:
-    """Tags to put in, take out and rename. Compared without case and "#"; a renamed tag takes its children along."""
-
-    add: tuple[str, ...] = ()
-    remove: tuple[str, ...] = ()
-    rename: tuple[tuple[str, str], ...] = ()
-
-    def renamed(self, tag: str) -> str | None:
-        """What becomes of a tag: itself, its new name, or None if it goes."""
-        folded = tag.casefold()
-        if any(folded == bare_tag(gone).casefold() for gone in self.remove):
-            return None
-        for old, new in self.rename:
-            was = bare_tag(old).casefold()
-            if folded == was or folded.startswith(was + "/"):
-                return bare_tag(new) + _after(tag, was)
-        return tag
-
-
-def _after(tag: str, folded: str) -> str:
-    """The rest of `tag` behind the levels of `folded`; casefolding may change lengths, levels it keeps."""
-    return "".join("/" + level for level in tag.split("/")[folded.count("/") + 1 :])
 
 
 def render(values: Mapping[str, Any], newline: str = "\n") -> str:
@@ -78,71 +53,23 @@ def set_keys(text: Text, wanted: Mapping[str, Any], remove: Sequence[str] = ()) 
 def edit_tags(text: Text, change: TagChange) -> tuple[list[Edit], int]:
     """The edits that change the tags in the front matter, and how many tags were put in, taken out or renamed.
 
-    Lists keep their style and their items' comments; only `tags` (or `tag`) is touched. Raises like `set_keys`.
+    Only the names of those tags change, and items taken out go with their own line or comma; a tag renamed to one that
+    is there already is taken out. Only `tags` (or `tag`) is touched. Raises like `set_keys`.
     """
     added = {tag.casefold(): tag for tag in map(_new_tag, change.add)}
     for _, new in change.rename:
         _new_tag(new)
-    block, count = _block(text), 0
-    seen: set[str] = set()
+    block = _block(text)
     places = [place for place, entry in enumerate(block.entries) if TAG_KEYS.fullmatch(entry[0])]
+    tags = [tag for place in places for tag in said(block.entries[place][2])]
+    fates = Fates(change, frozenset(tag.casefold() for tag in tags if change.renamed(tag) == tag))
     for place in places:
-        wanted, parts, changed = _tags_after(block, block.entries[place][2], change, seen)
-        if changed:
-            block = yamlsplice.set_entry(block, place, wanted, parts)
-            count += changed
-    missing = [tag for folded, tag in added.items() if folded not in seen]
+        block = retagged(block, place, fates)
+    missing = [tag for folded, tag in added.items() if folded not in fates.there]
     if missing:
         block = _with_tags(block, places[-1] if places else None, missing)
-        count += len(missing)
+    count = fates.count + len(missing)
     return (_edits(text, block) if count else []), count
-
-
-def _tags_after(block: Block, node: Node, change: TagChange, seen: set[str]) -> tuple[Value, list[Part] | None, int]:
-    """What a tags entry holds after renaming and removing; the parts of it if it is a list; how many changed."""
-    target = node.target if isinstance(node, yamltree.Alias) else node
-    if isinstance(target, yamltree.Sequence):
-        return _list_after(block, target, change, seen, keep_parts=target is node)
-    if not isinstance(target, Scalar) or target.value is None:
-        return None, None, 0
-    words = [word for word in re.split(r"[,\s]+", target.text) if bare_tag(word)]
-    kept: list[str] = []
-    changed = 0
-    for word in words:
-        tag = bare_tag(word)
-        new = change.renamed(tag)
-        gone = new is None or (new != tag and new.casefold() in seen)
-        changed += gone or new != tag
-        if new is not None and not gone:
-            seen.add(new.casefold())
-            kept.append(word if new == tag else new)
-    if not kept:
-        return [], None, changed
-    return (", " if "," in target.text else " ").join(kept), None, changed
-
-
-def _list_after(
-    block: Block, node: yamltree.Sequence, change: TagChange, seen: set[str], *, keep_parts: bool
-) -> tuple[Value, list[Part] | None, int]:
-    expansion = yamltree.Expansion(block.source)
-    tags = [_tag_of(item) for item in node.items]
-    present = {tag.casefold() for tag in tags if tag and change.renamed(tag) == tag}
-    values: list[Value] = []
-    parts: list[Part] = []
-    changed = 0
-    for place, (item, tag) in enumerate(zip(node.items, tags, strict=True)):
-        new = change.renamed(tag) if tag else tag
-        if new == tag:
-            seen.add((tag or "").casefold())
-            values.append(expansion.value(item))
-            parts.append(place)
-            continue
-        changed += 1
-        if new is not None and new.casefold() not in seen and (new.casefold() not in present or _same(new, tag)):
-            seen.add(new.casefold())
-            values.append(new)
-            parts.append(New(new))
-    return values, parts if keep_parts else None, changed
 
 
 def _with_tags(block: Block, place: int | None, tags: list[str]) -> Block:
@@ -155,19 +82,9 @@ def _with_tags(block: Block, place: int | None, tags: list[str]) -> Block:
     if isinstance(now, list):
         parts: list[Part] = [*range(len(now)), *map(New, tags)]
         return yamlsplice.set_entry(block, place, [*now, *tags], parts if isinstance(node, yamltree.Sequence) else None)
-    if isinstance(now, str) and ("," in now or len(now.split()) > 1):
-        separator = ", " if "," in now else " "
-        return yamlsplice.set_entry(block, place, separator.join((now.strip().rstrip(","), *tags)))
+    if isinstance(now, str) and ("," in now.strip().strip(",") or len(now.split()) > 1):
+        return extended(block, place, tags)
     return yamlsplice.set_entry(block, place, [*([] if now in (None, "") else [now]), *tags])
-
-
-def _tag_of(item: Node) -> str | None:
-    target = item.target if isinstance(item, yamltree.Alias) else item
-    return (bare_tag(target.text) or None) if isinstance(target, Scalar) and target.value is not None else None
-
-
-def _same(new: str, tag: str | None) -> bool:
-    return tag is not None and new.casefold() == tag.casefold()
 
 
 def _new_tag(tag: str) -> str:

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias
 
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes import properties, propertyedit
-from notes_mcp.notes.propertyedit import TagChange
 from notes_mcp.notes.sectionedits import Note, gone
 from notes_mcp.notes.spans import Tag
 from notes_mcp.notes.tags import is_tag
+from notes_mcp.notes.tagsplice import TagChange
 from notes_mcp.notes.text import Edit, Text
 
 Action: TypeAlias = Literal["add", "remove", "rename"]

@@ -26,7 +26,10 @@ Splice: TypeAlias = tuple[int, int, str]
 """Start and end offsets into the source, and the text that takes their place."""
 
 _DASH = re.compile(r"(?:(?<=[\r\n])|\A)( *)-(?=[ \t\r\n]|\Z)")
-_GAP = re.compile(r"[ \t]*")
+_BLANKS = re.compile(r"[ \t]*")
+_GAP = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")  # blanks and comments
+_LINE_END = re.compile(r"[\r\n]|\Z")
+_HEAD = re.compile(r"\s*:(?=[ \t]*(?:#|[\r\n]))")
 _NEXT_LINE = re.compile(r"\r\n|\n|\r|\Z")
 
 
@@ -64,6 +67,8 @@ def flow_items(
     parts: Sequence[int | str],
 ) -> list[Splice]:
     """The splices that turn what stands between the brackets of `node` (its items at `spans`) into `parts`."""
+    if not parts and (comment := _cut_apart(source, spans, list(range(len(spans))))):
+        return comment
     if not spans or not any(isinstance(part, int) for part in parts):
         opening = source.index("[" if isinstance(node, yamltree.Sequence) else "{", node.start)
         inside = ", ".join(part for part in parts if isinstance(part, str))
@@ -77,10 +82,73 @@ def flow_items(
             splices.append((spans[after][1], spans[after][1], "".join(f", {text}" for text in more)))
         elif more:
             splices.append((spans[0][0], spans[0][0], "".join(f"{text}, " for text in more)))
-        if left and left[-1] + 1 < len(spans):
+        if left and (apart := _cut_apart(source, spans, left)):
+            splices += apart
+        elif left and left[-1] + 1 < len(spans):
             splices.append((spans[left[0]][0], spans[left[-1] + 1][0], ""))
         elif left:
             splices.append((spans[left[0] - 1][1], spans[left[-1]][1], ""))
+    return splices
+
+
+def _cut_apart(source: str, spans: Sequence[tuple[int, int]], dropped: Sequence[int]) -> list[Splice]:
+    """One run of items taken out with their commas but not the comments among them; [] if there are none.
+
+    A comment goes only where nothing but dropped items is on its line.
+    """
+    if not dropped:
+        return []
+    first, last = dropped[0], dropped[-1]
+    behind = _GAP.match(source, spans[last][1])
+    assert behind is not None
+    ended = source.startswith(",", behind.end())
+    tail = _GAP.match(source, behind.end() + ended)
+    assert tail is not None
+    before = spans[first - 1][1] if first else spans[0][0]
+    after = spans[last + 1][0] if last + 1 < len(spans) else tail.end()
+    # What stands between items, since "#" in one is no comment.
+    edges = [before, *(edge for place in dropped for edge in spans[place]), after]
+    if not any("#" in source[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)):
+        return []
+    commas = [*([first - 1] if first and not ended else []), *(dropped if ended else dropped[:-1])]
+    found = [_GAP.match(source, spans[place][1]) for place in commas]
+    at = [gap.end() for gap in found if gap is not None]
+    if any(source[comma : comma + 1] != "," for comma in at):
+        return []
+    cuts = sorted([*(spans[place] for place in dropped), *((comma, comma + 1) for comma in at)])
+    lines: dict[int, list[tuple[int, int]]] = {}
+    for cut in cuts:
+        lines.setdefault(_line_start(source, cut[0]), []).append(cut)
+    return [splice for start, there in lines.items() for splice in _cut_in_line(source, start, there)]
+
+
+def _cut_in_line(source: str, start: int, cuts: list[tuple[int, int]]) -> list[Splice]:
+    """The cuts of one line, or the line where no other item is left; blanks go with what they part."""
+    line_end = _line_end(source, cuts[-1][1])
+    joined = cuts[:1]
+    for cut in cuts[1:]:
+        if source[joined[-1][1] : cut[0]].strip(" \t"):
+            joined.append(cut)
+        else:
+            joined[-1] = (joined[-1][0], cut[1])
+    ends = [start, *(edge for cut in joined for edge in cut), line_end]
+    rest = "".join(source[one:other] for one, other in zip(ends[::2], ends[1::2], strict=True)).strip()
+    if not rest or rest.startswith("#"):
+        following = _NEXT_LINE.search(source, line_end)
+        assert following is not None
+        return [(start, following.end(), "")]
+    splices: list[Splice] = []
+    for one, other in joined:
+        front, back = one, other
+        while source[back : back + 1] in (" ", "\t"):
+            back += 1
+        if source[back : back + 1] in ("", "#", "]", "}", "\r", "\n"):
+            back = other
+            while front > start and source[front - 1] in " \t":
+                front -= 1
+            if source[:front].endswith(("[", "{")):
+                front = one
+        splices.append((front, back, ""))
     return splices
 
 
@@ -95,12 +163,15 @@ def dash_column(source: str, node: yamltree.Sequence, after: int) -> int:
 def block_items(
     source: str, node: yamltree.Sequence, after: int, parts: Sequence[int | str], newline: str
 ) -> list[Splice]:
-    """The splices that turn a block list into `parts`. Raises Unfit if nothing of it is left."""
-    if not parts:
-        raise Unfit
+    """The splices that turn a block list into `parts`; into `[]` behind its key if nothing of it is left."""
     lines = _item_lines(source, node, after)
+    if not parts:
+        head = _HEAD.match(source, after)
+        if head is None:  # an anchor, or no key at all
+            raise Unfit
+        return [(head.end(), head.end(), " []"), *((*line, "") for line in lines)]
     pad = " " * dash_column(source, node, after)
-    gap = _GAP.match(source, lines[0][0] + len(pad) + 1)
+    gap = _BLANKS.match(source, lines[0][0] + len(pad) + 1)
     dash = f"{pad}-{gap[0] if gap and gap[0] and node.items[0].start == gap.end() else ' '}"
     splices: list[Splice] = []
     for before, dropped, new in stretches(parts, len(lines)):
@@ -137,3 +208,13 @@ def _item_lines(source: str, node: yamltree.Sequence, after: int) -> list[tuple[
         lines.append((dash.start(), following.end()))
         at = following.end()
     return lines
+
+
+def _line_start(source: str, offset: int) -> int:
+    return max(source.rfind("\n", 0, offset), source.rfind("\r", 0, offset)) + 1
+
+
+def _line_end(source: str, offset: int) -> int:
+    found = _LINE_END.search(source, offset)
+    assert found is not None
+    return found.start()

@@ -7,7 +7,8 @@ form does, nothing is changed and the reason is raised. Works on text and offset
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes import yamltree, yamlwrite
@@ -86,13 +87,30 @@ def set_key(block: Block, name: str, value: Value, parts: Sequence[Part] | None 
     return set_entry(block, block.places(name)[0], value, parts)
 
 
-def set_entry(block: Block, place: int, value: Value, parts: Sequence[Part] | None = None) -> Block:
-    """`block` with the entry at `place` holding `value`. Raises InvalidRequestError if it cannot be done."""
+def set_entry(
+    block: Block,
+    place: int,
+    value: Value,
+    parts: Sequence[Part] | None = None,
+    forms: Iterable[list[Splice]] = (),
+) -> Block:
+    """`block` with the entry at `place` holding `value`; `forms` are tried before any other.
+
+    Raises InvalidRequestError if it cannot be done.
+    """
     name, was = block.read[place]
     if was == repr(value):
         return block
     wanted = [*block.read[:place], (name, repr(value)), *block.read[place + 1 :]]
-    return _tried(block, name, _replaced(block, place, value, parts), wanted)
+    return _tried(block, name, chain(forms, _replaced(block, place, value, parts)), wanted)
+
+
+def item_splices(block: Block, node: yamltree.Sequence, kept: Sequence[int]) -> list[Splice]:
+    """What takes all items of a list but those at `kept` out. Raises Unfit if it cannot be done."""
+    if node.flow:
+        return flow_items(block.source, node, [(item.start, item.end) for item in node.items], kept)
+    key = next((key for _, key, value in block.entries if value is node), None)
+    return block_items(block.source, node, key.end if key else node.start, kept, block.newline)
 
 
 def remove_key(block: Block, name: str) -> Block:

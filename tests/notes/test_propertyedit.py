@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from notes_mcp.errors import InvalidRequestError, NotTextError
 from notes_mcp.notes import properties
 from notes_mcp.notes.markdown import front_matter
-from notes_mcp.notes.propertyedit import TagChange, edit_tags, render, set_keys
+from notes_mcp.notes.propertyedit import edit_tags, render, set_keys
+from notes_mcp.notes.tagsplice import TagChange
 from notes_mcp.notes.text import Text
 
 quick = settings(max_examples=200, deadline=None)
@@ -394,7 +395,7 @@ def test_items_of_a_list_that_stay_keep_their_comments_and_quotes():
         == "l:\n  - 'a' # first\n  # on b\n  - x\n  -   c: 1 # deep\n  - y\n"
     )
     assert edited(front, {"l": ["b", {"c": 1}]}) == "l:\n  # on b\n  - b\n  -   c: 1 # deep\n"
-    assert edited(front, {"l": []}) == "l: []\n"
+    assert edited(front, {"l": []}) == "l: []\n  # on b\n"
     assert edited("l: [a, # one\n  b, c]\n", {"l": ["z", "a", "c", "d"]}) == "l: [z, a, # one\n  c, d]\n"
 
 
@@ -487,7 +488,8 @@ def test_hazard_088_removing_a_tag_leaves_the_alias_of_the_same_name():
 
 def test_a_renamed_tag_takes_its_children_along_and_meets_no_double():
     front = "tags:\n- a # c\n- '#a/b'\n- ab\n- A/B/C\n- z\n"
-    assert retagged(front, rename=(("a", "new/t"),)) == ("tags:\n- new/t # c\n- new/t/b\n- ab\n- new/t/B/C\n- z\n", 3)
+    renamed = "tags:\n- new/t # c\n- '#new/t/b'\n- ab\n- new/t/B/C\n- z\n"
+    assert retagged(front, rename=(("a", "new/t"),)) == (renamed, 3)
     assert retagged("tags: [a, b, a/c]\n", rename=(("a", "b"),)) == ("tags: [b, b/c]\n", 2)
     assert retagged("tags: [b]\n", rename=(("a", "c"),)) == ("tags: [b]\n", 0)
     assert retagged("tags: [a]\ntag: a\n", rename=(("a", "A"),)) == ("tags: [A]\ntag: []\n", 2)

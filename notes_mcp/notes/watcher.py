@@ -138,13 +138,13 @@ class _Root:
 
     async def _by_events(self, identity: tuple[int, int]) -> None:
         """Until the folder at the path is another one, or events cannot be had, or one watch is to take over."""
-        # 50 ms that the loop need not wait
-        awatch = (watchfiles := await to_thread.run_sync(import_module, "watchfiles")).awatch
-        deleted = watchfiles.Change.deleted, str(self._root)
         stops: list[Stop] = []
         self._watched = set()
         asked, over = Asked(), anyio.Event()
         try:
+            # 50 ms that the loop need not wait
+            awatch = (watchfiles := await to_thread.run_sync(import_module, "watchfiles")).awatch
+            deleted = watchfiles.Change.deleted, str(self._root)
             folders = await self._listed(str(self._root))
             async with anyio.create_task_group() as tasks:
 
@@ -188,7 +188,8 @@ class _Root:
             # stay welcome for their speed, and comparing finds the rest.
             self._degrade(errors.exceptions[0], stay_with_events=not self._denied)
             self._denied = True
-        except* (OSError, RuntimeError) as errors:
+        except* Exception as errors:
+            # Whatever it is, also a library that does not load here: noticing later is better than not at all.
             self._degrade(errors.exceptions[0])
         self._box.put(self._root, None)
 

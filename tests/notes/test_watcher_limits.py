@@ -68,6 +68,45 @@ async def test_hazard_148_without_events_the_folder_is_compared_again_and_again_
     assert str(root) in warnings[0].getMessage()
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EINVAL, "this share knows no events"),
+        OSError(errno.ENOSYS, "Function not implemented"),
+        RuntimeError("the watcher died"),
+        ImportError("DLL load failed"),
+        ValueError("a path that it does not understand"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("at", ["arming", "work"])
+async def test_hazard_065_a_watcher_that_fails_is_replaced_by_polling_and_that_is_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, at: str
+) -> None:
+    async def fails(*_args: object, stop_event, **_options: object):
+        if at == "work":
+            stop_event.is_set()
+            await anyio.sleep(0)
+            yield {(watchfiles.Change.added, str(root / "a.md"))}
+        raise error
+
+    monkeypatch.setattr(watchfiles, "awatch", fails)
+    async with watching(root, watch_poll_ms=5) as heard:
+        await heard.until(lambda: heard.comparisons() >= 4)
+        assert heard.modes == [(root, "events"), (root, "polling")]
+    [warning] = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert str(root) in warning.getMessage() and str(error) in warning.getMessage()
+
+
+async def test_hazard_065_a_watcher_that_is_not_there_is_replaced_by_polling(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    async with watching(root, watch_poll_ms=5) as heard:
+        await heard.until(lambda: heard.comparisons() >= 4)
+        assert heard.modes == [(root, "events"), (root, "polling")]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")
 def test_hazard_148_a_real_inotify_limit_falls_back_to_polling(root: Path) -> None:
     for n in range(100):

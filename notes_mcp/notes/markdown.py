@@ -160,10 +160,15 @@ def _headings(source: bytes, found: Walk) -> Iterator[Heading]:
     lines = _Lines(source)
     for level, start, end, raw_start, raw_end, plain in found.headings:
         raw = as_text(source[raw_start:raw_end])
-        text = plain.replace("\x01", "").replace(UNKNOWN, "\ufffd")
-        mark = _BLOCK_MARK.search(text) if "^" in text else None
-        text = " ".join((text[: mark.start()] if mark else text).split())
+        text = plain if plain.isalnum() and plain.isascii() else _heading_text(plain)
         yield Heading(level, text, raw, lines.of(start), _line_start(source, start), end, raw_start, raw_end)
+
+
+def _heading_text(plain: str) -> str:
+    """What a reader sees of a heading, its block mark left out."""
+    text = plain.replace("\x01", "").replace(UNKNOWN, "\ufffd")
+    mark = _BLOCK_MARK.search(text) if "^" in text else None
+    return " ".join((text[: mark.start()] if mark else text).split())
 
 
 def _links(source: bytes, masked: bytes, base: int, found: Walk) -> Iterator[Link]:

@@ -100,7 +100,7 @@ class Walk:
                     self._inline(event["Text"], start, end)
             elif "Start" in event:
                 value = event["Start"]
-                name = value if isinstance(value, str) else next(iter(value))
+                name = value if value.__class__ is str else next(iter(value))
                 code = name == "CodeBlock"
                 if name in blocks:
                     self._open_block(name, value, span["start"] + base, span["end"] + base)
@@ -110,7 +110,7 @@ class Walk:
                     self._inline("", span["start"] + base, span["start"] + base)
             elif "End" in event:
                 value = event["End"]
-                name = value if isinstance(value, str) else next(iter(value))
+                name = value if value.__class__ is str else next(iter(value))
                 code = code and name != "CodeBlock"
                 if name in blocks:
                     self._close_block(name)

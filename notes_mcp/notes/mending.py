@@ -2,20 +2,23 @@
 
 Reads the links (`spots`), asks `respelling` for the target each needs and `spelling` for how to write it,
 applies all, and reads the result again: a link that does not lead where it should, or anything else that
-changed, takes the edit back. What cannot be decided or written is left as it is and told. Pure.
+changed, takes the edit back. Where `[[ ]]` cannot hold the name, the link becomes a Markdown link, which
+Obsidian follows too; in properties there are none. What cannot be written is left as it is and told. Pure.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from notes_mcp.notes.links import without_extension
 from notes_mcp.notes.moves import Journey
-from notes_mcp.notes.respelling import respelled, rivals, stays
-from notes_mcp.notes.spelling import spellings
+from notes_mcp.notes.respelling import beside, respelled, rivals, stays
+from notes_mcp.notes.spelling import as_markdown, fits_wiki, spellings
 from notes_mcp.notes.spots import Spot, Spots, spots
 
 SEVERAL = "several files answer to it and only nearness chose between them"
 ALIAS = "it is an alias, and what it leads to changes"
+NOT_IN_WIKILINK = "a wikilink cannot hold # ^ [ ] or | in a name, and no other link can stand here"
 UNWRITABLE = "no way to write the new place here keeps the rest as it is"
 
 
@@ -46,10 +49,18 @@ class _Change:
     spot: Spot
     goal: str
     ways: list[bytes] = field(default_factory=list)
+    markdown: bool = False  # the whole wikilink becomes a Markdown link
 
     @property
     def edit(self) -> tuple[int, int, bytes]:
-        return self.spot.start, self.spot.end, self.ways[0]
+        start, end = self.spot.whole if self.markdown else (self.spot.start, self.spot.end)
+        return start, end, self.ways[0]
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """Kind, anchor and form of the link after it."""
+        kind = "image" if self.spot.kind == "embed" else "markdown"
+        return kind, self.spot.anchor, "bare"
 
 
 def mend(utf8: bytes, journey: Journey) -> Mended:
@@ -87,12 +98,19 @@ def _needed(spot: Spot, source: bytes, journey: Journey) -> _Change | Ambiguous 
     target = respelled(spot.target, was, goal, journey, markdown=spot.markdown)
     if target is None or spot.syntax == "none":
         return _unwritable(change)
+    if not spot.markdown and not fits_wiki(target) and fits_wiki(spot.target):
+        if spot.kind not in ("wiki", "embed"):
+            return Ambiguous(spot.line, spot.written, (goal,), NOT_IN_WIKILINK)
+        name = without_extension(goal).rpartition("/")[2]
+        change.ways, change.markdown = [as_markdown(spot, beside(journey.new_path, goal), name)], True
+        return change
     change.ways = [way for way in spellings(target, spot, source, was.path) if way != source[spot.start : spot.end]]
     return change if change.ways else _unwritable(change)
 
 
 def _unwritable(change: _Change) -> Ambiguous:
-    return Ambiguous(change.spot.line, change.spot.written, (change.goal,), UNWRITABLE)
+    reason = NOT_IN_WIKILINK if change.markdown else UNWRITABLE
+    return Ambiguous(change.spot.line, change.spot.written, (change.goal,), reason)
 
 
 def _misread(utf8: bytes, found: Spots, changes: Sequence[_Change], journey: Journey) -> list[_Change]:
@@ -104,22 +122,34 @@ def _misread(utf8: bytes, found: Spots, changes: Sequence[_Change], journey: Jou
     for spot in found.spots:
         places[spot.start] = spot.start + shift
         if change := by_start.get(spot.start):
-            pieces += (utf8[done : spot.start], change.ways[0])
-            done = spot.end
-            shift += len(change.ways[0]) - (spot.end - spot.start)
+            start, end, way = change.edit
+            if change.markdown:
+                places[spot.start] = start + shift + way.rindex(b"](") + 2
+            pieces += (utf8[done:start], way)
+            done = end
+            shift += len(way) - (end - start)
     result = spots(b"".join((*pieces, utf8[done:])))
     there = {spot.start: spot for spot in result.spots}
     wrong = [change for change in changes if not _leads_there(change, there.get(places[change.spot.start]), journey)]
     if wrong:
         return wrong
-    same = result.shape == found.shape and all(
-        spot.start in by_start or (there.get(places[spot.start]) or spot).target == spot.target for spot in found.spots
+    turned = {change.spot.start: change.kind for change in changes if change.markdown}
+    links = [turned.get(start, tuple(link)) for start, *link in found.links]
+    same = (
+        result.shape == found.shape
+        and links == [tuple(link) for _, *link in result.links]
+        and all(
+            spot.start in by_start or (there.get(places[spot.start]) or spot).target == spot.target
+            for spot in found.spots
+        )
     )
     return [] if same else list(changes)
 
 
 def _leads_there(change: _Change, spot: Spot | None, journey: Journey) -> bool:
     was = change.spot
+    if change.markdown and spot is not None:
+        was = was._replace(syntax="bare", markdown=True)
     if spot is None or (spot.anchor, spot.syntax, spot.markdown) != (was.anchor, was.syntax, was.markdown):
         return False
     return journey.now(spot.target, markdown=spot.markdown).path == change.goal

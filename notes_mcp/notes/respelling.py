@@ -90,6 +90,12 @@ def respelled(target: str, was: Resolution, want: str, journey: Journey, *, mark
     return "/" + want if now("/" + want).path == want else None
 
 
+def beside(from_path: str, to_path: str) -> str:
+    """The relative path from the folder of one file to another, without `./`."""
+    climb, folder = _climb(from_path, to_path)
+    return "../" * climb + "/".join(to_path.split("/")[len(folder) - climb :])
+
+
 def names_of(target: str) -> list[str]:
     """The components of a target that name something, behind the last `..`."""
     names: list[str] = []

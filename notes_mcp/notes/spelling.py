@@ -24,6 +24,10 @@ _MARKS_AND_BLANKS = re.compile(r"[^\w.~/-]", re.ASCII)
 _ENCODED_LETTER = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[xX]?[0-9a-fA-F]+|\w+);)")
 
+# Obsidian takes these for the end of a name in [[ ]], and knows no escape for them.
+_NOT_WIKI = re.compile(r"[#^|\[\]]")
+_MARKUP = re.compile(r"[\\`*_\[\]<>#|~=$&%^]")
+
 Write = Callable[[str], str]
 
 
@@ -39,6 +43,23 @@ def spellings(target: str, spot: Spot, source: bytes, old_path: str) -> tuple[by
         dict.fromkeys(separator.join(names.get(name) or write(name) for name in target.split("/")).encode()
                       for names, write in ways)
     )  # fmt: skip
+
+
+def fits_wiki(target: str) -> bool:
+    """Whether `[[target]]` leads there in Obsidian."""
+    return not _NOT_WIKI.search(target)
+
+
+def as_markdown(spot: Spot, path: str, shown: str) -> bytes:
+    """The wikilink at `spot` as a Markdown link to the relative `path` that shows the same, or `shown` as its name."""
+    text = spot.text
+    if "|" not in spot.written:  # Obsidian shows the name, and the headings behind ">"
+        text = " > ".join((shown, *spot.anchor.split("#"))) if spot.anchor else shown
+    anchor = "".join("#" + _percent(part, _MARKS_AND_BLANKS) for part in spot.anchor.split("#") if part)
+    anchor = anchor.replace("#%5E", "#^")
+    target = "/".join(_percent(name, _MARKS_AND_BLANKS) for name in path.split("/"))
+    escaped = _MARKUP.sub(r"\\\g<0>", text.replace("\\|", "|"))
+    return f"{'!' * (spot.kind == 'embed')}[{escaped}]({target}{anchor})".encode()
 
 
 def _as_written(raw: str, spot: Spot, old_path: str) -> tuple[dict[str, str], bool]:

@@ -34,13 +34,20 @@ class Spot(NamedTuple):
     markdown: bool  # whether it resolves as a Markdown link does
     line: int
     written: str  # the whole link
+    kind: str
+    whole: tuple[int, int]  # the span of the whole link
+    text: str  # as the scan has it
 
 
 @dataclass(frozen=True, slots=True)
 class Spots:
-    """The spots of one text in source order, each once, and a tally of all else an edit must not change."""
+    """The spots of one text in source order, each once, and a tally of all else an edit must not change.
+
+    `links`: where the target of each link starts, with the link's kind, anchor and form.
+    """
 
     spots: tuple[Spot, ...]
+    links: tuple[tuple[int, str, str, str], ...]
     shape: tuple[object, ...]
 
 
@@ -55,7 +62,8 @@ def spots(utf8: bytes) -> Spots:
         # A definition and its uses are one spot; the definition comes with the span of what is written there.
         if link.target and (link.target_start not in seen or link.kind == "definition"):
             seen[link.target_start] = _spot(utf8, link, styles)
-    return Spots(tuple(seen[start] for start in sorted(seen)), _shape(found, styles))
+    links = tuple((link.target_start, link.kind, link.anchor, link.form) for link in found.links)
+    return Spots(tuple(seen[start] for start in sorted(seen)), links, _shape(found, styles))
 
 
 class _Value(NamedTuple):
@@ -74,7 +82,11 @@ def _spot(utf8: bytes, link: Link, values: "list[_Value] | None") -> Spot:
         syntax = _syntax(link, values)
         target = _unescaped(utf8[link.target_start : link.target_end].decode("utf-8", "replace"), syntax)
     markdown = link.kind in _MARKDOWN_KINDS
-    return Spot(link.target_start, link.target_end, target, link.anchor, syntax, markdown, link.line, written)
+    whole = (link.start, link.end)
+    return Spot(
+        link.target_start, link.target_end, target, link.anchor, syntax, markdown, link.line, written,
+        link.kind, whole, link.text,
+    )  # fmt: skip
 
 
 def _syntax(link: Link, values: "list[_Value] | None") -> Syntax:
@@ -132,7 +144,6 @@ def _shape(found: MarkdownScan, values: "list[_Value] | None") -> tuple[object, 
         [tag.name for tag in found.tags],
         [task.status for task in found.tasks],
         [block.id for block in found.blocks],
-        [(link.kind, link.anchor, link.form) for link in found.links],
         len(found.comments),
         None if values is None else [value.style for value in values],
     )

@@ -46,7 +46,7 @@ FIXTURE = {
         {"work/Old Note.md": "archive/2024/New Name.md"},
         {"work/Old Note.md": "work/Renamed.md"},
         {"work/Old Note.md": "work/sub/Old Note.md"},
-        {"work/Old Note.md": "work/C# (draft) 100%.md", "work/笔记.md": "计划/笔记.md"},
+        {"work/Old Note.md": "work/C++ (draft) 100%.md", "work/笔记.md": "计划/笔记.md"},
         {"img/i.png": "work/pics/图.png"},
         {"journal/relative.md": "work/relative.md"},
         {"journal/relative.md": "relative.md", "work/Old Note.md": "work/sub/Old Note.md"},

@@ -67,12 +67,11 @@ def flow_items(
     parts: Sequence[int | str],
 ) -> list[Splice]:
     """The splices that turn what stands between the brackets of `node` (its items at `spans`) into `parts`."""
-    if not parts and (comment := _cut_apart(source, spans, list(range(len(spans))))):
-        return comment
+    inside = source.index("[" if isinstance(node, yamltree.Sequence) else "{", node.start) + 1
+    if not parts and (apart := _cut_apart(source, inside, spans, range(len(spans)))):
+        return apart
     if not spans or not any(isinstance(part, int) for part in parts):
-        opening = source.index("[" if isinstance(node, yamltree.Sequence) else "{", node.start)
-        inside = ", ".join(part for part in parts if isinstance(part, str))
-        return [(opening + 1, node.end - 1, inside)]
+        return [(inside, node.end - 1, ", ".join(part for part in parts if isinstance(part, str)))]
     splices: list[Splice] = []
     for before, dropped, new in stretches(parts, len(spans)):
         replaced = list(zip(dropped, new, strict=False))
@@ -82,7 +81,7 @@ def flow_items(
             splices.append((spans[after][1], spans[after][1], "".join(f", {text}" for text in more)))
         elif more:
             splices.append((spans[0][0], spans[0][0], "".join(f"{text}, " for text in more)))
-        if left and (apart := _cut_apart(source, spans, left)):
+        if left and (apart := _cut_apart(source, inside, spans, left)):
             splices += apart
         elif left and left[-1] + 1 < len(spans):
             splices.append((spans[left[0]][0], spans[left[-1] + 1][0], ""))
@@ -91,10 +90,10 @@ def flow_items(
     return splices
 
 
-def _cut_apart(source: str, spans: Sequence[tuple[int, int]], dropped: Sequence[int]) -> list[Splice]:
+def _cut_apart(source: str, inside: int, spans: Sequence[tuple[int, int]], dropped: Sequence[int]) -> list[Splice]:
     """One run of items taken out with their commas but not the comments among them; [] if there are none.
 
-    A comment goes only where nothing but dropped items is on its line.
+    A comment goes only where nothing but dropped items is on its line. `inside`: where the opening bracket ends.
     """
     if not dropped:
         return []
@@ -104,7 +103,7 @@ def _cut_apart(source: str, spans: Sequence[tuple[int, int]], dropped: Sequence[
     ended = source.startswith(",", behind.end())
     tail = _GAP.match(source, behind.end() + ended)
     assert tail is not None
-    before = spans[first - 1][1] if first else spans[0][0]
+    before = spans[first - 1][1] if first else inside
     after = spans[last + 1][0] if last + 1 < len(spans) else tail.end()
     # What stands between items, since "#" in one is no comment.
     edges = [before, *(edge for place in dropped for edge in spans[place]), after]

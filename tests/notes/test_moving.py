@@ -21,6 +21,7 @@ FILES = {
     "Team/.hidden": b"along",
     "out.md": b"[[Team/a]] [t](Team/b.md)\n",
 }
+MOVES = [("Plan.md", "a/b/Neu.md"), ("Team", "x/Crew"), ("pics/p.png", "q.png")]
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_a_note_moves_and_every_link_to_it_and_in_it_leads_on(home: House) -> No
     assert {link.source for link in home.folder.index.backlinks("Projects/The Plan.md")} >= {"Log/day.md", "Team/b.md"}
 
 
-@pytest.mark.parametrize(("path", "new_path"), [("Plan.md", "a/b/Neu.md"), ("Team", "x/Crew"), ("pics/p.png", "q.png")])
+@pytest.mark.parametrize(("path", "new_path"), MOVES)
 def test_moved_and_moved_back_every_byte_is_the_same(home: House, path: str, new_path: str) -> None:
     move(home, path, new_path)
     assert home.files() != FILES
@@ -57,7 +58,7 @@ def test_moved_and_moved_back_every_byte_is_the_same(home: House, path: str, new
     assert home.files() == FILES
 
 
-@pytest.mark.parametrize(("path", "new_path"), [("Plan.md", "a/b/Neu.md"), ("Team", "x/Crew"), ("pics/p.png", "q.png")])
+@pytest.mark.parametrize(("path", "new_path"), [*MOVES, ("Plan.md", "a/C# [x].md")])
 def test_a_move_is_undone_with_its_links_and_redone(home: House, path: str, new_path: str) -> None:
     moved = move(home, path, new_path)
     after = home.files()

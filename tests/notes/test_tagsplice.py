@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.notes import properties
@@ -40,6 +40,7 @@ def changed(front, **change):
          "tags: [\n  a, # one\n  # two\n  other # three\n  # four\n]\n"),
         ("tags: [\n  old, # one\n  # two\n  other, # three\n]\n", "tags: [\n  # two\n  other, # three\n]\n"),
         ("tags: [\n  other, # one\n  # two\n  old # three\n]\n", "tags: [\n  other # one\n  # two\n]\n"),
+        ("tags: [ # key\n  old, # one\n  other\n]\n", "tags: [ # key\n  other\n]\n"),
         ("{tags: [old, other], x: [1]}\n", "{tags: [other], x: [1]}\n"),
     ],
 )  # fmt: skip
@@ -125,6 +126,7 @@ def written(style, items):
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from([("a", None), ("b", None), ("a", "b"), ("a", "c/项"), ("A/b", "x-1"), ("项目", "A"), ("b", "B")]),
 )
+@example([Item("a", "", "", "", "", ", ")], "lines", "\n", ("a", None))
 def test_no_byte_but_the_names_of_those_tags_and_the_lines_of_removed_ones_changes(items, style, newline, change):
     old, new = change
     if style == "text":

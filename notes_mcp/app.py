@@ -53,8 +53,9 @@ CAPABILITIES: dict[str, Any] = {
 }
 INSTRUCTIONS = (
     "A person's own notes. Search before you answer from memory, and read a note before you change it. "
-    "Paths are relative to the notes folder. Every result has an etag: pass it as if_match when you write, "
-    "so that nothing edited meanwhile is lost. Writing tools take dry_run to show the change first."
+    "Paths are relative to the notes folder. read_note and writes give an etag: pass it as if_match to change "
+    "that note, so that nothing edited meanwhile is lost. Most writing tools take dry_run to show the change "
+    "first, and undo_change takes a change back."
 )
 CLOSE_MS = 300
 """How long the notes may take to close; writes are atomic, so leaving after that loses nothing."""

@@ -8,7 +8,7 @@ notes and hits are `finding`'s.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, NotFoundError
+from notes_mcp.errors import AmbiguousError, ForbiddenError, InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.notes import links, markdown, uris
 from notes_mcp.notes.answers import (
     ChangeRecord,
@@ -23,7 +23,7 @@ from notes_mcp.notes.answers import (
 from notes_mcp.notes.daily import SETTINGS, DailyNotes
 from notes_mcp.notes.diff import unified
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.gate import kind_of
+from notes_mcp.notes.gate import NOTE_EXTENSIONS, kind_of
 from notes_mcp.notes.opening import Served
 from notes_mcp.notes.records import Change, FileState, Note, Problem
 from notes_mcp.notes.shelf import Shelf
@@ -75,9 +75,24 @@ class Answers:
 
         return self._found(ref, read)
 
+    def placed(self, ref: str) -> tuple[Folder, str] | None:
+        """`Shelf.place`, but a leading "/" before what is there in the notes folder is no absolute path."""
+        try:
+            return self._shelf.place(ref)
+        except ForbiddenError:
+            below = ref.replace("\\", "/").lstrip("/")
+            inside = self._shelf.place(below) if ref.startswith(("/", "\\")) and below else None
+            if inside is None or not _is_there(*inside):
+                raise
+            return inside
+
+    def routed(self, path: str) -> tuple[Folder, str]:
+        """`Shelf.route`, with the same said of a leading "/"."""
+        return self.placed(path) or self._shelf.route(path)
+
     def _found(self, ref: str, use: Callable[[Folder, str], T], *, for_write: bool = False) -> T:
         """What `use` makes of the file that `ref` means; it is what finds out whether the file is there."""
-        place = self._shelf.place(ref)
+        place = self.placed(ref)
         missing: NoteError | None = None
         if place is not None:
             try:
@@ -86,6 +101,9 @@ class Answers:
                 if uris.parse(ref) is not None:
                     raise
                 missing = error  # InvalidRequestError: a folder, beside which there may be a note of the same name
+                if isinstance(error, InvalidRequestError) and _is_folder(*place):
+                    label = self._shelf.label(*place)
+                    missing = InvalidRequestError(f'"{label}" is a folder, not a file. list_notes shows what is in it.')
         places = [place] if place is not None and place[1] else [(folder, ref) for folder in self._shelf]
         try:
             return use(*self._by_index(ref, places, for_write=for_write))
@@ -205,3 +223,26 @@ class Answers:
         near = near[: links.MAX_NEAREST]
         hint = f" Nearest: {', '.join(near)}." if near else " list_notes shows what there is."
         raise NotFoundError(f"There is no note or file {ref!r}.{hint}", near)
+
+
+def _is_folder(folder: Folder, path: str) -> bool:
+    try:
+        folder.vault.locate_folder(path)
+    except NoteError:
+        return False
+    return True
+
+
+def _is_there(folder: Folder, path: str) -> bool:
+    """Whether a note, file or folder has that path; of a note the extension may be left out."""
+    if _is_folder(folder, path):
+        return True
+    for ending in ("", *NOTE_EXTENSIONS):
+        try:
+            folder.vault.locate(path + ending)
+        except (NotFoundError, InvalidRequestError):
+            continue
+        except ForbiddenError:
+            return False
+        return True
+    return False

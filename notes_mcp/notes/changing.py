@@ -6,10 +6,12 @@ become (folder, path) and back, and several folders are treated as one. `Library
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import Any, TypeVar
 
 from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, NotFoundError
+from notes_mcp.notes import arriving
 from notes_mcp.notes.answering import Answers
 from notes_mcp.notes.answers import Deleted, Document, LeftAlone, LinkLeft, ManyWritten, Moved, Undone, Written
 from notes_mcp.notes.diff import unified_many
@@ -75,9 +77,9 @@ class Changing(ABC):
         """
         try:
             folder, path = await self._find(ref, for_write=True)
-        except NotFoundError:
+        except NotFoundError as error:
             if create is None:
-                raise
+                raise NotFoundError(f"{error} create_note makes a new note.", error.nearest) from None
             folder, path = self._shelf.route(ref)
         work = partial(
             self._served[folder].writer.edit,
@@ -89,6 +91,23 @@ class Changing(ABC):
             start=create,
         )
         return await self._change(folder, work)
+
+    async def reached(self, path: str) -> tuple[str, str]:
+        """`path` in two: its longest leading part that is a folder, in its real spelling, and what is left of it.
+
+        Letter case and normal form do not matter. Raises AmbiguousError, and ForbiddenError for a path outside.
+        """
+        await self._wait_opened()
+        folder, inside = await self._read(partial(self._answers.routed, path))
+        there, rest = await self._read(partial(arriving.reached, folder.vault, inside))
+        return self._shelf.label(folder, there), rest
+
+    async def daily_day(self, ref: str) -> date | None:
+        """The day whose daily note has this path or name, whether or not it is there; None if it is no day's."""
+        await self._wait_opened()
+        folder, daily = await self._read(self._answers.daily_notes)
+        place = await self._read(lambda: self._shelf.place(ref))
+        return daily.day_of(place[1].strip("/")) if place is not None and place[0] is folder else None
 
     async def delete(
         self, ref: str, *, permanent: bool = False, if_match: str | None = None, dry_run: bool = False, tool: str
@@ -119,7 +138,7 @@ class Changing(ABC):
         await self._wait_opened()
         found = await self._read(lambda: self._folder_at(ref))
         folder, path = found if found is not None else await self._find(ref, for_write=True)
-        there = self._shelf.route(new_path)
+        there = await self._read(partial(self._answers.routed, new_path))
         if there[0] is not folder:
             raise InvalidRequestError(
                 f"{ref} is in {folder.name}, {new_path} is not; a note moves within one of the folders served."
@@ -190,7 +209,7 @@ class Changing(ABC):
 
     def _folder_at(self, ref: str) -> tuple[Folder, str] | None:
         """The folder at exactly that path, if there is one. AmbiguousError if a note could be meant as well."""
-        place = self._shelf.place(ref)
+        place = self._answers.placed(ref)
         if place is None:
             return None
         folder, inside = place

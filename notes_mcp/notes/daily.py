@@ -5,12 +5,15 @@ The format is Moment.js's (momentjs.com/docs, "Format"), as Obsidian's core plug
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 SETTINGS = ".obsidian/daily-notes.json"
 DEFAULT_FOLDER = "Daily"
 DEFAULT_FORMAT = "YYYY-MM-DD"
+_ONE_DAY = timedelta(days=1)
+_MAX_YEARS = 3
 
 _TOKEN = re.compile(
     r"\[([^\]]*)\]|YYYY|YY|GGGG|GG|gggg|gg|Q|MMMM|MMM|MM|Mo|M|DDDD|DDDo|DDD|DD|Do|D|dddd|ddd|dd|do|d|"
@@ -51,6 +54,29 @@ class DailyNotes:
         """The path of that day's note, with extension."""
         name = moment(day, self.format).strip("/")
         return f"{self.folder}/{name}.md" if self.folder else f"{name}.md"
+
+    def day_of(self, path: str) -> date | None:
+        """The day whose note that path is, with or without extension, or whose name it is; None if it is no day's."""
+        asked = path if path.lower().endswith(".md") else f"{path}.md"
+        for year in dict.fromkeys(_years(asked)):
+            day = date(year, 1, 1)
+            while day.year == year:
+                whole = self.path(day)
+                if asked in (whole, whole.rpartition("/")[2]):
+                    return day
+                if day == date.max:
+                    break
+                day += _ONE_DAY
+        return None
+
+
+def _years(path: str) -> Iterator[int]:
+    """The years that may be meant: four digits are one, two are one of this century."""
+    for digits in re.findall(r"\d{4}", path)[:_MAX_YEARS]:
+        if int(digits):
+            yield int(digits)
+    for digits in re.findall(r"(?<!\d)\d{2}", path)[:_MAX_YEARS]:
+        yield 2000 + int(digits)
 
 
 def moment(day: date, pattern: str) -> str:

@@ -1,10 +1,14 @@
 """Properties put into the text of a note that is being made: into the front matter it has, or a new one. Pure."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from notes_mcp.notes import properties, propertyedit
+from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes import markdown, properties, propertyedit
 from notes_mcp.notes.text import Text
+
+_OPENED = re.compile(rb"---[ \t]*(?:\r\n|\r|\n)[^\s:#>*-][^:\r\n]{0,80}:(?:[ \t]|\r|\n|\Z)")
 
 
 def with_properties(text: str, wanted: Mapping[str, Any]) -> str:
@@ -13,7 +17,18 @@ def with_properties(text: str, wanted: Mapping[str, Any]) -> str:
     Raises InvalidRequestError if the block that is there does not parse, or a value cannot be written.
     """
     note = Text.decode(text.encode())
+    require_closed(note)
     return Text.decode(note.splice(propertyedit.set_keys(note, wanted))).text
+
+
+def require_closed(note: Text) -> None:
+    """Raises InvalidRequestError for a block that begins like front matter and has no end: a second one before it
+    would hide it. A line of dashes above plain text is none."""
+    if markdown.front_matter(note.utf8) is None and _OPENED.match(note.utf8):
+        raise InvalidRequestError(
+            "The front matter is opened with --- in line 1 but never closed. Nothing was written; put a line --- "
+            "below its last property with edit_note first."
+        )
 
 
 def values(text: str) -> dict[str, Any]:

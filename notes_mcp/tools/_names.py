@@ -17,22 +17,22 @@ _REPLACED = {":": "-", "|": "-", "<": "(", ">": ")", '"': "'", "?": "", "*": ""}
 _BREAKS_LINKS = "#^[]"
 
 
-def path_of(title: str, folder: str | None) -> tuple[str, list[str]]:
-    """`Projects/Plan: v2`, None -> (`Projects/Plan- v2.md`, [what was changed]).
-
-    A note's extension is kept, any other name gets `.md`. Raises InvalidRequestError if nothing is left of it.
-    """
+def place_of(title: str, folder: str | None) -> str:
+    """`Projects / Plan`, `Work` -> `Work/Projects/Plan`. Raises InvalidRequestError if the title names nothing."""
     whole = title.replace("\\", "/")
     absolute = "/" if whole.startswith("/") else ""
     segments = [segment.strip() for segment in whole.split("/")]
     segments = [segment for segment in segments if segment not in ("", ".")]
     if not segments or whole.endswith("/"):
         raise InvalidRequestError(f"title must end with a name: {title[:100]!r} has none.")
-    said: list[str] = []
-    fit = [segment if segment == ".." else _fit(segment, said) for segment in segments]
-    fit[-1] = _with_extension(fit[-1], said)
-    path = absolute + "/".join(fit)
-    return (f"{folder}/{path}" if folder else path), said
+    path = absolute + "/".join(segments)
+    return f"{folder}/{path}" if folder else path
+
+
+def named(path: str, said: list[str]) -> str:
+    """`Plan` -> `Plan.md`: a note's extension is kept, any other name gets `.md`; one that is too long is cut."""
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + _with_extension(name, said)
 
 
 def stem_of(path: str) -> str:
@@ -47,13 +47,17 @@ def twins(path: str, others: Iterable[str]) -> list[str]:
     return [other for other in others if other != path and _key(stem_of(other)) == key]
 
 
-def _fit(segment: str, said: list[str]) -> str:
+def fitted(segment: str, said: list[str]) -> str:
+    """The name of a new file or folder as every system can have it: `Plan: v2?` -> `Plan- v2`. Says what was changed.
+
+    Raises InvalidRequestError if nothing is left of it.
+    """
     segment = re.sub(r"\s+", " ", unicodedata.normalize("NFC", segment))
     unfit = sorted({char for char in segment if char in _REPLACED or _is_invisible(char)})
     name = "".join("" if _is_invisible(char) else _REPLACED.get(char, char) for char in segment)
     name = name.strip()
     if not name.strip("-()'. "):
-        raise InvalidRequestError(f"title: no part of {segment[:100]!r} can be a file name; use letters or digits.")
+        raise InvalidRequestError(f"No part of {segment[:100]!r} can be a file name; use letters or digits.")
     if unfit:
         shown = " ".join(char if char.isprintable() else f"U+{ord(char):04X}" for char in unfit)
         said.append(f"Not fit for a file name on every system, so changed: {shown}")

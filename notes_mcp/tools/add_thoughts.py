@@ -18,6 +18,7 @@ from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._dates import stamp
 from notes_mcp.tools._names import stem_of
+from notes_mcp.tools._places import with_section
 from notes_mcp.tools._template import filled
 from notes_mcp.tools._tool import Arguments, tool
 
@@ -26,14 +27,16 @@ if TYPE_CHECKING:
 
 _MARKS = re.compile(r"(#{1,6})\s+(.*)", re.DOTALL)
 _BLANKS = re.compile(rb"[ \t]*")
+_SECTION = "Thoughts"
+_NO_SECTIONS = "Only Markdown notes have sections, so the entry went to the end of the file."
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _MARKDOWN = (".md", ".markdown")
 
 
 class Args(Arguments):
     thoughts: str = Field(description="Markdown")
-    path: str | None = Field(None, description="Default: today's daily note, made if missing")
-    section: str = Field("Thoughts", description="Heading, made if missing")
+    path: str | None = Field(None, description="A note that exists, or a daily one, made if missing; default today's")
+    section: str | None = Field(None, description="Heading, made if missing; default Thoughts")
 
 
 @tool(title="Add thoughts", read_only=False)
@@ -44,16 +47,41 @@ async def add_thoughts(args: Args, library: "Library", report: Report) -> WriteR
     now = datetime.now().astimezone()
     entry = entry_of(args.thoughts, now)
 
-    def transform(document: Document) -> bytes:
-        return added(document, entry, args.section)
+    ref, fragment = (None, None) if args.path is None else await with_section(library, args.path)
+    section = args.section or fragment
+    unused: list[str] = []
 
-    if args.path is not None:
-        return WriteResult(**write_fields(await library.edit(args.path, transform, tool="add_thoughts")))
-    path = await library.daily_path(now.date())
-    start, warnings = await _daily_start(library, path, now)
+    def transform(document: Document) -> bytes:
+        unused[:] = [_NO_SECTIONS] if section and not document.path.lower().endswith(_MARKDOWN) else []
+        return added(document, entry, section or _SECTION)
+
+    day = now.date()
+    said = []
+    if ref is not None:
+        try:
+            written = await library.edit(ref, transform, tool="add_thoughts")
+            return WriteResult(**write_fields(written, warnings=unused))
+        except NotFoundError:
+            asked = await library.daily_day(ref)
+            if asked is None or await _is_there(library, await library.daily_path(asked)):
+                raise
+            day = asked
+            said.append("There was no such daily note, so it was made.")
+    path = await library.daily_path(day)
+    moment = now if day == now.date() else datetime.combine(day, now.timetz())
+    start, warnings = await _daily_start(library, path, moment)
+    warnings = said + warnings
     # By its URI, since a bare name could mean a note of that name in another folder.
     written = await library.edit(library.uri(path), transform, tool="add_thoughts", create=start.encode())
     return WriteResult(**write_fields(written, warnings=() if written.previous_etag else warnings))
+
+
+async def _is_there(library: "Library", path: str) -> bool:
+    try:
+        await library.resolve(library.uri(path))
+    except NotFoundError:
+        return False
+    return True
 
 
 async def _daily_start(library: "Library", path: str, now: datetime) -> tuple[str, list[str]]:

@@ -13,8 +13,8 @@ from notes_mcp.errors import InvalidRequestError, NotFoundError
 from notes_mcp.events import Report
 from notes_mcp.tools import _fields
 from notes_mcp.tools._answer import WriteResult, write_fields
-from notes_mcp.tools._names import path_of, stem_of, twins
-from notes_mcp.tools._places import folder_of
+from notes_mcp.tools._names import named, place_of, stem_of, twins
+from notes_mcp.tools._places import bare, destination, folder_in
 from notes_mcp.tools._template import filled
 from notes_mcp.tools._tool import Arguments, tool
 
@@ -25,8 +25,8 @@ _TEMPLATES = "Templates"
 
 
 class Args(Arguments):
-    title: str = Field(description="Projects/Plan makes folders")
-    content: str | None = Field(None, description="Text")
+    title: str = Field(description="Its path: Projects/Plan makes folders")
+    content: str | None = Field(None, description="Put below the template")
     folder: str | None = Field(None, description="Where to")
     properties: dict[str, Any] = Field({}, description="Front matter")
     template: str | None = Field(None, description="From Templates/")
@@ -40,14 +40,18 @@ class Created(WriteResult):
 
 @tool(title="Create note", read_only=False)
 async def create_note(args: Args, library: "Library", report: Report) -> Created:
-    """Create a note. Never overwrites: a name that is taken is an error."""
-    path, warnings = path_of(args.title, folder_of(args.folder))
+    """Create a note. A name that is taken is an error."""
+    title = bare(args.title)
+    there, rest, warnings = await destination(library, place_of(title, await folder_in(library, args.folder)))
+    # A note may have the name of a folder that is there.
+    inside, name = (there, rest) if rest else (there.rpartition("/")[0], there.rpartition("/")[2])
+    path = named(f"{inside}/{name}" if inside else name, warnings)
     if warnings:
         warnings.append(f"The note is named {path}")
     template = None if args.template is None else await _template(library, args.template, path)
     text = args.content or ""
     if template is not None:
-        text = filled(template, _name(args.title), datetime.now().astimezone(), text)
+        text = filled(template, _name(title), datetime.now().astimezone(), text)
     is_markdown = path.lower().endswith((".md", ".markdown"))
     if args.properties:
         if not is_markdown:

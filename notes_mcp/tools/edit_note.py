@@ -16,6 +16,7 @@ from notes_mcp.notes import edits as engine
 from notes_mcp.notes.answers import Document
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._arguments import names_one_of
+from notes_mcp.tools._places import with_section
 from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
@@ -30,15 +31,15 @@ class Edit(BaseModel):
 
     op: Literal[
         "replace", "append", "prepend", "insert_before", "insert_after", "replace_section", "delete_section"
-    ] | None = Field(None, description="What to do")  # fmt: skip
+    ] | None = Field(None, description="replace needs old_text")  # fmt: skip
     text: str | None = Field(None, description='New text; "" deletes')
-    old_text: str | None = Field(None, description="Exact text to replace or insert beside")
+    old_text: str | None = Field(None, description="Text to replace or insert beside")
     section: str | None = Field(None, description="Heading, A > B or ^block")
-    count: int = Field(1, ge=1, description="Times old_text occurs")
+    count: int = Field(1, ge=1, description="Exact number of matches")
 
 
 class Args(Arguments):
-    path: str = Field(description="Path or name")
+    path: str = Field(description="Path, name or Note#Heading")
     edits: list[Edit] = Field(min_length=1, max_length=50, description="In order, all or none")
     if_match: str | None = Field(None, description="etag it must have")
     dry_run: bool = Field(False, description="Only show")
@@ -71,8 +72,9 @@ class EditResult(WriteResult):
 
 @tool(title="Edit note", read_only=False, destructive=True)
 async def edit_note(args: Args, library: "Library", report: Report) -> EditResult:
-    """Edit by exact text, section or block; all other bytes stay. Without section, append and prepend mean the note."""
-    wanted = [_edit(edit, number) for number, edit in enumerate(args.edits)]
+    """Edit by exact text, section or block; all else stays. append and prepend without section: the note."""
+    path, section = await with_section(library, args.path)
+    wanted = [_edit(edit, number, section) for number, edit in enumerate(args.edits)]
     edited: list[engine.Edited] = []
 
     def transform(document: Document) -> bytes:
@@ -82,13 +84,14 @@ async def edit_note(args: Args, library: "Library", report: Report) -> EditResul
         return edited[-1].data
 
     written = await library.edit(
-        args.path, transform, if_match=args.if_match or None, dry_run=args.dry_run, tool="edit_note"
+        path, transform, if_match=args.if_match or None, dry_run=args.dry_run, tool="edit_note"
     )
     applied = [AppliedRow(op=each.op, line=each.line) for each in edited[-1].applied]
     return EditResult(**write_fields(written, dry_run=args.dry_run), applied=applied)
 
 
-def _edit(edit: Edit, number: int) -> engine.Edit:
+def _edit(edit: Edit, number: int, section: str | None) -> engine.Edit:
+    """`section`: that of a path like `Note#Heading`, for the edits that name none."""
     op = edit.op
     if op is None:
         if not edit.old_text or edit.text is None:
@@ -97,4 +100,4 @@ def _edit(edit: Edit, number: int) -> engine.Edit:
                 "insert_after, replace_section or delete_section."
             )
         op = "replace"
-    return engine.Edit(op, edit.text, edit.old_text, edit.section, edit.count)
+    return engine.Edit(op, edit.text, edit.old_text, edit.section or section, edit.count)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Args(Arguments):
-    kind: Literal["backlinks", "outgoing", "broken", "orphans", "mentions"] = Field(description="Which links")
+    kind: Literal["backlinks", "outgoing", "broken", "orphans", "mentions"] = Field(description="No default")
     path: str | None = Field(None, description="The note; for broken and orphans also a folder")
     limit: int = Field(50, ge=1, le=200, description="Page size")
     cursor: str | None = Field(None, description="next_cursor")

@@ -7,7 +7,7 @@ from pydantic import Field
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import NotePage
 from notes_mcp.tools._answer import NoteRow, Progress, fit_page, fit_rows, note_row, progress
-from notes_mcp.tools._places import folder_of
+from notes_mcp.tools._places import folder_in
 from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ async def list_notes(args: Args, library: "Library", report: Report) -> Listing:
     max_chars = library.settings.max_answer_chars
     tag = (args.tag or "").strip().lstrip("#") or None
 
+    folder = await folder_in(library, args.folder)
+
     async def ask(limit: int) -> tuple[Listing, int]:
         page = await library.list_notes(
-            folder=folder_of(args.folder),
+            folder=folder,
             glob=args.glob or None,
             tag=tag,
             recursive=args.recursive,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from notes_mcp.events import Report
 from notes_mcp.tools._answer import Progress, clip, fit_page, progress
-from notes_mcp.tools._places import folder_of
+from notes_mcp.tools._places import folder_in
 from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class Tags(Result):
 async def list_tags(args: Args, library: "Library", report: Report) -> Tags:
     """Tags with their number of notes, most used first. a counts the notes with a/b."""
 
+    folder = await folder_in(library, args.folder)
+
     async def ask(limit: int) -> tuple[Tags, int]:
-        page = await library.tags(
-            prefix=args.prefix, folder=folder_of(args.folder), limit=limit, cursor=args.cursor or None
-        )
+        page = await library.tags(prefix=args.prefix, folder=folder, limit=limit, cursor=args.cursor or None)
         found = Tags(
             tags=[TagRow(tag=clip(tag), notes=notes) for tag, notes in page.tags],
             total=page.total,

@@ -9,6 +9,7 @@ from notes_mcp.errors import InvalidRequestError
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import LinkLeft
 from notes_mcp.tools._answer import CountRow, clip, count_rows, fit_names, fit_rows
+from notes_mcp.tools._places import bare, destination
 from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 class Args(Arguments):
     path: str = Field(description="Note or folder")
-    new_path: str = Field(description="Path, or folder ending in /")
+    new_path: str = Field(description="Path; an existing folder, or one ending in /: into it")
     update_links: bool = Field(True, description="Rewrite links to it")
     if_match: str | None = Field(None, description="etag it must have")
     dry_run: bool = Field(False, description="Only show")
@@ -54,9 +55,10 @@ async def move_note(args: Args, library: "Library", report: Report) -> MoveResul
     """Move or rename a note or folder and rewrite every link. Never overwrites. ambiguous: links left as they are."""
     if not args.new_path.strip():
         raise InvalidRequestError("new_path is empty: give the new path. Nothing was moved.")
+    new_path, warnings = await _destination(library, args.path, args.new_path)
     moved = await library.move(
         args.path,
-        args.new_path,
+        new_path,
         update_links=args.update_links,
         if_match=args.if_match or None,
         dry_run=args.dry_run,
@@ -65,7 +67,6 @@ async def move_note(args: Args, library: "Library", report: Report) -> MoveResul
     room = library.settings.max_answer_chars // 4
     updated = fit_rows(count_rows(moved.links_updated), room)
     ambiguous = fit_rows([_left(each) for each in moved.ambiguous], room)
-    warnings = []
     if moved.path == moved.new_path:
         warnings.append("It is there already, so nothing was moved.")
     elif moved.change_id is None and not args.dry_run:
@@ -82,6 +83,19 @@ async def move_note(args: Args, library: "Library", report: Report) -> MoveResul
         diff=moved.diff or None if args.dry_run else None,
         warnings=warnings or None,
     )
+
+
+async def _destination(library: "Library", path: str, new_path: str) -> tuple[str, list[str]]:
+    """`new_path` with folders as they are spelled on the disk and names that fit, and what was changed about it."""
+    asked = bare(new_path.strip())
+    own_name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    there, rest, said = await destination(library, asked, keep=own_name)
+    if rest:
+        ending = "/" if asked.endswith(("/", "\\")) else ""
+        return (f"{there}/{rest}" if there else rest) + ending, said
+    if there == (await library.reached(path))[0]:
+        return asked, []  # a folder that is renamed, to another case of its name perhaps
+    return f"{there}/" if there else "/", said
 
 
 def _left(link: LinkLeft) -> AmbiguousRow:

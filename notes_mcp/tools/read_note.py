@@ -18,6 +18,7 @@ from notes_mcp.notes.markdown import MarkdownScan
 from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import clip
 from notes_mcp.tools._dates import iso
+from notes_mcp.tools._places import with_section
 from notes_mcp.tools._tool import Arguments, Content, tool
 from notes_mcp.tools._window import Window, cut, place
 
@@ -28,9 +29,9 @@ _FACTS_CHARS = 800  # kept free for the facts, beside the path
 
 
 class Args(Arguments):
-    path: str = Field(description="Path, name or URI")
+    path: str = Field(description="Path, name, URI or Note#Heading")
     section: str | None = Field(None, description="Heading, A > B or ^block")
-    view: Literal["content", "outline", "properties", "links"] = Field("content", description="What to show")
+    view: Literal["content", "outline", "properties", "links"] = Field("content", description="properties: as written")
     start_line: int | None = Field(None, ge=1, description="First line")
     start_char: int | None = Field(None, ge=1, description="Within a long line")
     max_chars: int = Field(20_000, ge=1, description="At most")
@@ -38,9 +39,12 @@ class Args(Arguments):
 
 @tool(title="Read note", read_only=True, idempotent=True)
 async def read_note(args: Args, library: "Library", report: Report) -> Content:
-    """Read a note: path, etag and lines, then its text word for word, in parts if long. Also pictures and sounds."""
+    """Read a note: path, etag, lines, then its text word for word, in parts if long. Also pictures, sounds."""
+    path, fragment = await with_section(library, args.path)
+    if fragment is not None and args.section is None:
+        args = args.model_copy(update={"section": fragment})
     # A scan of a long note takes its time, and its plain text needs none.
-    document = await library.read(args.path, scan=args.section is not None or args.view in ("outline", "links"))
+    document = await library.read(path, scan=args.section is not None or args.view in ("outline", "links"))
     text, scan = _text_of(document), document.scan
     if text is None:
         return _attachment(document, library.settings.max_resource_bytes)
@@ -141,7 +145,7 @@ def _answer(facts: Sequence[str], text: str) -> Content:
 
 
 def _markdown_of(scan: MarkdownScan | None, document: Document, what: str) -> MarkdownScan:
-    if scan is None:
+    if scan is None or document.mime_type != "text/markdown":
         raise InvalidRequestError(
             f"{document.path} is not Markdown, so there is no {what} to show; read it with view=content and start_line."
         )

@@ -8,7 +8,7 @@ from notes_mcp.events import Report
 from notes_mcp.notes.answers import Hit
 from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
 from notes_mcp.tools._dates import iso
-from notes_mcp.tools._places import folder_of
+from notes_mcp.tools._places import folder_in
 from notes_mcp.tools._tool import Arguments, Result, tool
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Args(Arguments):
     tags: list[str] = Field([], description="All of these")
     properties: dict[str, Any] = Field({}, description="Has these values")
     modified_after: str | None = Field(None, description="ISO date")
-    mode: Literal["words", "exact", "regex"] = Field("words", description="Match")
+    mode: Literal["words", "exact", "regex"] = Field("words", description="exact: capitals count")
     sort: Literal["relevance", "modified", "path"] = Field("relevance", description="Order")
     limit: int = Field(10, ge=1, le=50, description="Page size")
     cursor: str | None = Field(None, description="next_cursor")
@@ -57,10 +57,12 @@ async def search_notes(args: Args, library: "Library", report: Report) -> Found:
     """Search in any language: ranked notes with their matching lines. relaxed: no note has all words."""
     tags = tuple(tag.strip().lstrip("#") for tag in args.tags)
 
+    folder = await folder_in(library, args.folder)
+
     async def ask(limit: int) -> tuple[Found, int]:
         page = await library.search(
             args.query,
-            folder=folder_of(args.folder),
+            folder=folder,
             tags=tuple(tag for tag in tags if tag),
             properties=args.properties or None,
             modified_after=args.modified_after or None,

@@ -10,6 +10,7 @@ from notes_mcp.errors import InvalidRequestError, NotFoundError
 from notes_mcp.events import Report
 from notes_mcp.notes import tagging
 from notes_mcp.notes.answers import Document, ManyWritten
+from notes_mcp.tools import _fields
 from notes_mcp.tools._answer import CountRow, LeftRow, count_rows, fit_rows, left_rows
 from notes_mcp.tools._tool import Arguments, Result, tool
 
@@ -23,7 +24,7 @@ class Args(Arguments):
     action: Literal["add", "remove", "rename"] = Field(description="What to do")
     tags: list[str] = Field(min_length=1, description="Without #")
     new_tag: str | None = Field(None, description="For rename")
-    paths: list[str] = Field([], description="Notes; rename: all if left out")
+    paths: list[str] = Field([], description="Notes, needed to add or remove; rename: all if left out")
     dry_run: bool = Field(False, description="Only show")
 
 
@@ -51,6 +52,8 @@ async def update_tags(args: Args, library: "Library", report: Report) -> Retagge
     def transform(document: Document) -> tuple[bytes, int]:
         if document.text is None:
             raise InvalidRequestError(f"{document.path} is not a note, so it has no tags.")
+        if change.add:
+            _fields.require_closed(document.text)
         done = tagging.apply(document.path, document.data, change)
         return done.data, done.count
 
@@ -79,6 +82,8 @@ async def update_tags(args: Args, library: "Library", report: Report) -> Retagge
 
 
 def _warnings(args: Args, done: ManyWritten) -> list[str] | None:
+    if not done.changed and args.action == "rename" and {tag.lstrip("#") for tag in args.tags} == {args.new_tag}:
+        return [f"new_tag is {args.new_tag} itself, so there is nothing to rename, and nothing was written."]
     if not done.changed:
         return ["The tags are so already, and nothing was written."]
     if done.change_id is None and not args.dry_run:

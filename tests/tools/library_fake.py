@@ -22,6 +22,7 @@ from notes_mcp.notes.answers import (
     SearchPage,
     Written,
 )
+from notes_mcp.notes.daily import DailyNotes
 from notes_mcp.notes.records import Note, Problem
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.notes.uris import mime_type, parse, to_uri
@@ -167,6 +168,17 @@ class FakeLibrary:
             del self.files[path]
         links = tuple(sorted(other for other, data in self.files.items() if f"[[{path[:-3]}]]".encode() in data))
         return Deleted(path, None if permanent else f".trash/{path}", links, None if dry_run else "c1")
+
+    async def reached(self, path: str) -> tuple[str, str]:
+        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+        for count in range(len(parts), 0, -1):
+            folder = "/".join(parts[:count])
+            if any(held.startswith(folder + "/") for held in self.files):
+                return folder, "/".join(parts[count:])
+        return "", "/".join(parts)
+
+    async def daily_day(self, ref: str) -> date | None:
+        return DailyNotes().day_of(ref)
 
     async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
         folded = prefix.casefold().replace(" ", "")

@@ -121,27 +121,32 @@ def _text_after(block: Block, node: Scalar, fates: Fates) -> tuple[Value, list[l
     fate = [fates.of(tag) if (tag := bare_tag(word[0])) else "" for word in words]
     if all(new is None for new in fate):
         return [], []
-    text = _spliced(node.text, _word_splices(words, fate, 0))
+    text = _spliced(node.text, _word_splices(words, fate, 0, words))
     start, end = _inner(block.source, node)
     written = list(_WORD.finditer(block.source[start:end]))
-    if [word[0] for word in written] != [word[0] for word in words]:
+    if len(written) != len(words):  # blanks or commas that are written as escapes
         return text, []
     fits = node.style or not _quoted(text)
-    return text, [_word_splices(written, fate, start)] if fits else []
+    return text, [_word_splices(words, fate, start, written)] if fits else []
 
 
-def _word_splices(words: Sequence[re.Match[str]], fate: Sequence[str | None], offset: int) -> list[Splice]:
+def _word_splices(
+    words: Sequence[re.Match[str]], fate: Sequence[str | None], offset: int, written: Sequence[re.Match[str]]
+) -> list[Splice]:
+    """What gives each of the words its fate where it is `written`, maybe with escapes; "" is no tag, and stays."""
     splices: list[Splice] = []
     last = max(at for at, new in enumerate(fate) if new is not None)
-    for at, (word, new) in enumerate(zip(words, fate, strict=True)):
-        if new is not None:
-            if new:
-                start, end, head = _name(word[0], new)
-                splices.append((offset + word.start() + start, offset + word.start() + end, head))
-        elif at < last:
-            splices.append((offset + word.start(), offset + words[at + 1].start(), ""))
-        else:
-            splices.append((offset + words[at - 1].end(), offset + word.end(), ""))
+    for at, (word, new, place) in enumerate(zip(words, fate, written, strict=True)):
+        if new is None and at < last:
+            splices.append((offset + place.start(), offset + written[at + 1].start(), ""))
+        elif new is None:
+            splices.append((offset + written[at - 1].end(), offset + place.end(), ""))
+        elif new and new != bare_tag(word[0]):
+            start, end, head = _name(word[0], new)
+            if word[0] != place[0]:
+                head = word[0][:start] + head + word[0][end:]
+                start, end = 0, len(place[0])
+            splices.append((offset + place.start() + start, offset + place.start() + end, head))
     return splices
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import NotePage
 from notes_mcp.tools._answer import NoteRow, Progress, fit_page, fit_rows, note_row, progress
+from notes_mcp.tools._none import nothing
 from notes_mcp.tools._places import folder_in
 from notes_mcp.tools._tool import Arguments, Result, tool
 
@@ -35,6 +36,8 @@ class Listing(Result):
     more_folders: int | None = None
     total: int
     index: Progress | None = None
+    did_you_mean: list[str] | None = None
+    warnings: list[str] | None = None
     next_cursor: str | None = None
 
 
@@ -58,7 +61,11 @@ async def list_notes(args: Args, library: "Library", report: Report) -> Listing:
         )
         return _listing(page, args.cursor is None, max_chars // 4), len(page.notes)
 
-    return await fit_page(ask, args.limit, max_chars)
+    listing = await fit_page(ask, args.limit, max_chars)
+    if listing.total or not (tag or args.glob):
+        return listing
+    said, near = await nothing(library, tags=[tag] if tag else [], glob=args.glob)
+    return listing.model_copy(update={"warnings": said or None, "did_you_mean": near or None})
 
 
 def _listing(page: NotePage, first: bool, max_folder_chars: int) -> Listing:

@@ -6,8 +6,10 @@ from pydantic import Field
 
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import Hit
+from notes_mcp.notes.query import parse
 from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
 from notes_mcp.tools._dates import iso
+from notes_mcp.tools._none import nothing
 from notes_mcp.tools._places import folder_in
 from notes_mcp.tools._tool import Arguments, Result, tool
 
@@ -48,6 +50,7 @@ class Found(Result):
     total: int
     relaxed: bool | None = None
     did_you_mean: list[str] | None = None
+    warnings: list[str] | None = None
     index: Progress | None = None
     next_cursor: str | None = None
 
@@ -81,7 +84,19 @@ async def search_notes(args: Args, library: "Library", report: Report) -> Found:
         )
         return found, len(page.hits)
 
-    return await fit_page(ask, args.limit, library.settings.max_answer_chars)
+    found = await fit_page(ask, args.limit, library.settings.max_answer_chars)
+    if found.total:
+        return found
+    parsed = parse(args.query).filters if args.mode == "words" else ()
+    in_query = [each.name for each in parsed if each.kind == "tag" and not each.negative]
+    said, near = await nothing(
+        library,
+        tags=list(dict.fromkeys((*filter(None, tags), *in_query))),
+        properties=args.properties,
+        modified_after=args.modified_after,
+    )
+    meant = [*(found.did_you_mean or []), *near]
+    return found.model_copy(update={"warnings": said or None, "did_you_mean": meant or None})
 
 
 def _row(hit: Hit) -> HitRow:

@@ -246,3 +246,30 @@ async def test_errors_say_what_to_do_next(call: Caller) -> None:
     assert any("sections" in warning for warning in done["warnings"])
     said = await answer(call, "update_tags", action="rename", tags=["x"], new_tag="x", paths=["Home"])
     assert "itself" in said["warnings"][0]
+
+
+# -- nothing found ----------------------------------------------------------------------------------
+
+
+async def test_an_empty_answer_says_which_part_matches_nothing(call: Caller, folder: Path) -> None:
+    await call("update_tags", action="add", tags=["meeting"], paths=["Home"])
+    listed = await answer(call, "list_notes", tag="meetings", glob="**/*.md")
+    assert listed["did_you_mean"] == ["meeting"]
+    assert len(listed["warnings"]) == 1
+    assert "meetings" in listed["warnings"][0]
+    assert "*.zip" in (await answer(call, "list_notes", glob="*.zip"))["warnings"][0]
+    for arguments in ({"query": "Home", "tags": ["meetings"]}, {"query": "Home tag:meetings"}):
+        found = await answer(call, "search_notes", **arguments)
+        assert found["total"] == 0
+        assert "meeting" in found["did_you_mean"]
+        assert any("meetings" in warning for warning in found["warnings"])
+    found = await answer(call, "search_notes", query="Plan", properties={"Status": "closed"})
+    assert "closed" in found["warnings"][0]
+    found = await answer(call, "search_notes", query="Plan", modified_after="2200-1-1")
+    assert "2200-1-1" in found["warnings"][0]
+
+
+async def test_an_answer_with_hits_or_with_no_condition_gives_no_reasons(call: Caller) -> None:
+    assert "warnings" not in await answer(call, "search_notes", query="Plan", properties={"Status": "open"})
+    assert "warnings" not in await answer(call, "search_notes", query="zzzzqqq")
+    assert "warnings" not in await answer(call, "list_notes", folder="Empty Box")

@@ -27,7 +27,7 @@ async def test_search_passes_on_what_it_was_asked(call: Caller, library: FakeLib
         modified_after="1970-01-02T00:00+00:00",
         properties='{"status": "open"}', mode="regex", sort="path", limit="3",
     )  # fmt: skip
-    asked = library.calls[-1][1]
+    asked = library.calls[0][1]
     assert asked == {
         "query": "x", "folder": "Projects", "tags": ("work",), "modified_after": "1970-01-02T00:00+00:00",
         "properties": {"status": "open"}, "mode": "regex", "sort": "path", "limit": 3,
@@ -91,8 +91,8 @@ async def test_the_whole_folder_has_several_names(call: Caller, folder: str) -> 
 
 async def test_the_argument_names_of_other_servers_reach_the_list(call: Caller, library: FakeLibrary) -> None:
     await call("list_notes", path="Projects", pattern="*.md")
-    assert library.calls[-1][1]["folder"] == "Projects"
-    assert library.calls[-1][1]["glob"] == "*.md"
+    assert library.calls[0][1]["folder"] == "Projects"
+    assert library.calls[0][1]["glob"] == "*.md"
 
 
 async def test_hazard_037_thousands_of_folders_leave_room_for_notes(call: Caller, library: FakeLibrary) -> None:

@@ -107,7 +107,9 @@ class Changing(ABC):
         await self._wait_opened()
         folder, daily = await self._read(self._answers.daily_notes)
         place = await self._read(lambda: self._shelf.place(ref))
-        return daily.day_of(place[1].strip("/")) if place is not None and place[0] is folder else None
+        if place is None or place[0] is not folder:
+            return None
+        return await self._read(partial(daily.day_of, place[1].strip("/")))
 
     async def delete(
         self, ref: str, *, permanent: bool = False, if_match: str | None = None, dry_run: bool = False, tool: str

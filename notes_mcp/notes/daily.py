@@ -58,14 +58,13 @@ class DailyNotes:
     def day_of(self, path: str) -> date | None:
         """The day whose note that path is, with or without extension, or whose name it is; None if it is no day's."""
         asked = path if path.lower().endswith(".md") else f"{path}.md"
+        by_name = "/" not in self.format  # else the name alone is that of many days
         for year in dict.fromkeys(_years(asked)):
             day = date(year, 1, 1)
             while day.year == year:
                 whole = self.path(day)
-                if asked in (whole, whole.rpartition("/")[2]):
+                if asked == whole or (by_name and asked == whole.rpartition("/")[2]):
                     return day
-                if day == date.max:
-                    break
                 day += _ONE_DAY
         return None
 
@@ -73,7 +72,7 @@ class DailyNotes:
 def _years(path: str) -> Iterator[int]:
     """The years that may be meant: four digits are one, two are one of this century."""
     for digits in re.findall(r"\d{4}", path)[:_MAX_YEARS]:
-        if int(digits):
+        if date.min.year <= int(digits) < date.max.year:  # the weeks of the last one end beyond it
             yield int(digits)
     for digits in re.findall(r"(?<!\d)\d{2}", path)[:_MAX_YEARS]:
         yield 2000 + int(digits)

@@ -49,3 +49,16 @@ def test_an_empty_folder_is_the_top_of_the_vault():
 )
 def test_the_format_is_that_of_moment(day, pattern, expected):
     assert moment(day, pattern) == expected
+
+
+@pytest.mark.parametrize("pattern", ["YYYY-MM-DD", "MMMM Do, YYYY", "YYYY/MM/DD", "gggg-[W]ww", "DD.MM.YY"])
+def test_the_day_of_a_path_is_the_one_whose_note_it_is(pattern: str) -> None:
+    daily = DailyNotes("Journal", pattern)
+    path = daily.path(date(2026, 7, 5))
+    name = path.rpartition("/")[2]
+    for asked in (path, path.removesuffix(".md")):
+        assert daily.day_of(asked) == date(2026, 7, 5)
+    assert daily.day_of(name) == (None if "/" in pattern else date(2026, 7, 5))
+    assert daily.day_of(f"Other/{name}") is None
+    assert daily.day_of("Journal/0000.md") is None
+    assert daily.day_of("Journal/9999-99-99.md") is None

@@ -21,20 +21,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from notes_mcp.notes import tagging
+from notes_mcp.notes.changes.journal import Journal
+from notes_mcp.notes.changes.moving import Mover
+from notes_mcp.notes.changes.sweeping import Sweeper
+from notes_mcp.notes.changes.transaction import Transactions
+from notes_mcp.notes.changes.undoing import Undoer
+from notes_mcp.notes.changes.writing import Writer
+from notes_mcp.notes.disk.gate import is_own_temp
+from notes_mcp.notes.disk.vault import Vault
+from notes_mcp.notes.disk.writelock import WriteLock
+from notes_mcp.notes.edits import tagging
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.gate import is_own_temp
-from notes_mcp.notes.index import Index
-from notes_mcp.notes.journal import Journal
-from notes_mcp.notes.moving import Mover
-from notes_mcp.notes.propertyedit import TagChange
+from notes_mcp.notes.index.index import Index
+from notes_mcp.notes.properties.propertyedit import TagChange
 from notes_mcp.notes.records import FileState
-from notes_mcp.notes.sweeping import Sweeper
-from notes_mcp.notes.transaction import Transactions
-from notes_mcp.notes.undoing import Undoer
-from notes_mcp.notes.vault import Vault
-from notes_mcp.notes.writelock import WriteLock
-from notes_mcp.notes.writing import Writer
 
 Files = dict[str, str]  # path -> bytes, each as the character of that number
 

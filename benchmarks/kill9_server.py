@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.kill9 import Fault, Files, first_notes
 from benchmarks.pipe import Pipe
 from notes_mcp.features.tools import Tools
-from notes_mcp.notes.gate import is_own_temp
+from notes_mcp.notes.disk.gate import is_own_temp
 from notes_mcp.notes.library import Library
 from notes_mcp.settings import Settings
 

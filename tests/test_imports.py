@@ -24,9 +24,9 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 ONLY_IN = {
-    "apsw": {"notes/index.py", "notes/schema.py"},
-    "watchfiles": {"notes/watcher.py"},
-    "threading": {"wire/pumps.py", "notes/library.py"},
+    "apsw": {"notes/index/index.py", "notes/index/schema.py"},
+    "watchfiles": {"notes/disk/watcher.py"},
+    "threading": {"wire/pumps.py"},
     "pydantic": {"tools"},
     "mcp": set(),
     "mcp_types": set(),

@@ -53,7 +53,7 @@ class OwnPrompt:
 
 def own_prompt(name: str, document: "Document") -> OwnPrompt:
     """The prompt that the note makes under `name`."""
-    from notes_mcp.notes import properties
+    from notes_mcp.notes.properties import properties
 
     front = properties.of(document.text) if document.text is not None else properties.Properties()
     problems = [front.error] if front.error else []
@@ -79,7 +79,7 @@ def unreadable(name: str, path: str, reason: str) -> OwnPrompt:
 
 
 def _body(document: "Document") -> str:
-    from notes_mcp.notes.markdown import front_matter
+    from notes_mcp.notes.markup.markdown import front_matter
 
     if document.text is None:
         return ""

@@ -23,7 +23,7 @@ _OPERATORS = re.compile(r'["*:\[\]()#]|(?<!\w)-')
 
 async def related(library: "Library", note: "Document") -> tuple[list[tuple[str, list[str]]], "IndexState"]:
     """Up to `MOST` (path, reasons), the strongest first, and how complete the index behind it was."""
-    from notes_mcp.notes.facts import extract
+    from notes_mcp.notes.markup.facts import extract
 
     facts = extract(note.path, note.data)
     reasons: dict[str, dict[str, int]] = {}

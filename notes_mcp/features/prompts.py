@@ -17,7 +17,7 @@ from notes_mcp.features._gather import Scene
 from notes_mcp.features._own import OwnPrompt, own_prompt, unreadable
 from notes_mcp.features._spec import Spec
 from notes_mcp.features.changes import PROMPTS_FOLDER
-from notes_mcp.notes import cursor
+from notes_mcp.notes.asking import cursor
 
 if TYPE_CHECKING:
     from notes_mcp.notes.library import Library

@@ -34,7 +34,7 @@ from notes_mcp.events import Event, Handler, Report
 from notes_mcp.features import _params
 from notes_mcp.features._gather import is_template
 from notes_mcp.features.changes import Announcer
-from notes_mcp.notes.segment import key
+from notes_mcp.notes.index.segment import key
 from notes_mcp.notes.uris import TEMPLATE, mime_type, parse
 from notes_mcp.settings import Settings
 

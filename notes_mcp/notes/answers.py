@@ -7,7 +7,7 @@ when several folders are served. Lines are 1-based, sizes in bytes, times in nan
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from notes_mcp.notes.markdown import MarkdownScan
+from notes_mcp.notes.markup.markdown import MarkdownScan
 from notes_mcp.notes.records import FileKind, Note, Problem
 from notes_mcp.notes.text import Text
 

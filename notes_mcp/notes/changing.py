@@ -11,19 +11,19 @@ from functools import partial
 from typing import Any, TypeVar
 
 from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, NotFoundError
-from notes_mcp.notes import arriving
-from notes_mcp.notes.answering import Answers
 from notes_mcp.notes.answers import Deleted, Document, LeftAlone, LinkLeft, ManyWritten, Moved, Undone, Written
+from notes_mcp.notes.asking import arriving
+from notes_mcp.notes.asking.answering import Answers
+from notes_mcp.notes.changes.moving import Move
+from notes_mcp.notes.changes.sweeping import Sweep
+from notes_mcp.notes.changes.undoing import Undone as UndoneInFolder
 from notes_mcp.notes.diff import unified_many
+from notes_mcp.notes.disk.gate import NOTE_EXTENSIONS
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.gate import NOTE_EXTENSIONS
-from notes_mcp.notes.moving import Move
 from notes_mcp.notes.opening import Served
 from notes_mcp.notes.records import FileState
 from notes_mcp.notes.shelf import Shelf
-from notes_mcp.notes.sweeping import Sweep
 from notes_mcp.notes.text import Text
-from notes_mcp.notes.undoing import Undone as UndoneInFolder
 
 SEVERAL = "+"  # between the ids of one change that reached several folders
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError, TooLargeError
-from notes_mcp.notes.facts import bare_facts, extract
-from notes_mcp.notes.index import Index, IndexResetError
+from notes_mcp.notes.disk.vault import Vault
+from notes_mcp.notes.index.index import Index, IndexResetError
+from notes_mcp.notes.markup.facts import bare_facts, extract
 from notes_mcp.notes.records import Batch, Change, Entry, Facts, FileState, Problem, Scan
 from notes_mcp.notes.text import etag
-from notes_mcp.notes.vault import Vault
 
 CHUNK_FILES = 200
 CHUNK_BYTES = 2_000_000

@@ -17,10 +17,10 @@ from anyio.abc import TaskGroup
 
 from notes_mcp.errors import NoteError
 from notes_mcp.notes.answers import IndexState, Watching
+from notes_mcp.notes.disk.watcher import Mode, Paths, watch
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.opening import Served
 from notes_mcp.notes.records import Change, FileState
-from notes_mcp.notes.watcher import Mode, Paths, watch
 from notes_mcp.settings import Settings
 
 RETRY_S = 0.25  # after a failure; doubled up to

@@ -13,16 +13,17 @@ from typing import Any, TypeVar
 import anyio
 
 from notes_mcp.errors import NotFoundError
-from notes_mcp.notes import opening, paging, uris
-from notes_mcp.notes.answering import RECENT, Answers
+from notes_mcp.notes import opening, uris
 from notes_mcp.notes.answers import Document, IndexState, Info, NotePage, SearchPage
+from notes_mcp.notes.asking import paging
+from notes_mcp.notes.asking.answering import RECENT, Answers
+from notes_mcp.notes.asking.finding import Asked, Finder
+from notes_mcp.notes.asking.linking import Kind, Linker, LinkPage, TagPage
+from notes_mcp.notes.asking.naming import Names
 from notes_mcp.notes.changing import Changing
-from notes_mcp.notes.finding import Asked, Finder
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import IndexResetError
+from notes_mcp.notes.index.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
-from notes_mcp.notes.linking import Kind, Linker, LinkPage, TagPage
-from notes_mcp.notes.naming import Names
 from notes_mcp.notes.records import Change
 from notes_mcp.notes.shelf import Shelf, unique_names
 from notes_mcp.notes.workers import Workers

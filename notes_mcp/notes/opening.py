@@ -12,18 +12,18 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from notes_mcp.notes.changes.journal import Journal
+from notes_mcp.notes.changes.moving import Mover
+from notes_mcp.notes.changes.sweeping import Sweeper
+from notes_mcp.notes.changes.transaction import Transactions
+from notes_mcp.notes.changes.undoing import Undoer
+from notes_mcp.notes.changes.writing import Writer
+from notes_mcp.notes.disk.vault import Vault
+from notes_mcp.notes.disk.writelock import WriteLock
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import Index
-from notes_mcp.notes.journal import Journal
-from notes_mcp.notes.moving import Mover
+from notes_mcp.notes.index.index import Index
 from notes_mcp.notes.records import Problem
 from notes_mcp.notes.shelf import unique_names
-from notes_mcp.notes.sweeping import Sweeper
-from notes_mcp.notes.transaction import Transactions
-from notes_mcp.notes.undoing import Undoer
-from notes_mcp.notes.vault import Vault
-from notes_mcp.notes.writelock import WriteLock
-from notes_mcp.notes.writing import Writer
 from notes_mcp.settings import Settings
 
 INDEX_FILE = "index.db"

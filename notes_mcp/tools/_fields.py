@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError
-from notes_mcp.notes import markdown, properties, propertyedit
+from notes_mcp.notes.markup import markdown
+from notes_mcp.notes.properties import properties, propertyedit
 from notes_mcp.notes.text import Text
 
 _OPENED = re.compile(rb"---[ \t]*(?:\r\n|\r|\n)[^\s:#>*-][^:\r\n]{0,80}:(?:[ \t]|\r|\n|\Z)")

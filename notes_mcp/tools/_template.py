@@ -7,7 +7,7 @@
 import re
 from datetime import datetime
 
-from notes_mcp.notes import markdown
+from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.text import Text
 from notes_mcp.tools import _fields
 from notes_mcp.tools._dates import stamp

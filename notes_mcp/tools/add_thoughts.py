@@ -12,8 +12,8 @@ from pydantic import Field
 
 from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.events import Report
-from notes_mcp.notes import markdown, sections
 from notes_mcp.notes.answers import Document
+from notes_mcp.notes.markup import markdown, sections
 from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._dates import stamp

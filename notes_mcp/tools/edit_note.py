@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from notes_mcp.errors import InvalidArguments, InvalidRequestError
 from notes_mcp.events import Report
-from notes_mcp.notes import edits as engine
 from notes_mcp.notes.answers import Document
+from notes_mcp.notes.edits import edits as engine
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._arguments import names_one_of
 from notes_mcp.tools._places import with_section

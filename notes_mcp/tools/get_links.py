@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from notes_mcp.events import Report
-from notes_mcp.notes.linking import Linked
+from notes_mcp.notes.asking.linking import Linked
 from notes_mcp.tools._answer import Progress, clip, fit_page, progress
 from notes_mcp.tools._tool import Arguments, Result, tool
 

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from notes_mcp.errors import InvalidRequestError, TooLargeError
 from notes_mcp.events import Report
-from notes_mcp.notes import markdown, sections
 from notes_mcp.notes.answers import Document
-from notes_mcp.notes.markdown import MarkdownScan
+from notes_mcp.notes.markup import markdown, sections
+from notes_mcp.notes.markup.markdown import MarkdownScan
 from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import clip
 from notes_mcp.tools._dates import iso

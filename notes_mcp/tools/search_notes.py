@@ -6,7 +6,7 @@ from pydantic import Field
 
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import Hit
-from notes_mcp.notes.query import parse
+from notes_mcp.notes.index.query import parse
 from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
 from notes_mcp.tools._dates import iso
 from notes_mcp.tools._none import nothing

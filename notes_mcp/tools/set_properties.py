@@ -7,8 +7,8 @@ from pydantic import Field
 
 from notes_mcp.errors import InvalidRequestError
 from notes_mcp.events import Report
-from notes_mcp.notes import properties, propertyedit
 from notes_mcp.notes.answers import Document
+from notes_mcp.notes.properties import properties, propertyedit
 from notes_mcp.notes.text import Text
 from notes_mcp.tools import _fields
 from notes_mcp.tools._answer import WriteResult, write_fields

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from notes_mcp.errors import InvalidRequestError, NotFoundError
 from notes_mcp.events import Report
-from notes_mcp.notes import tagging
 from notes_mcp.notes.answers import Document, ManyWritten
+from notes_mcp.notes.edits import tagging
 from notes_mcp.tools import _fields
 from notes_mcp.tools._answer import CountRow, LeftRow, count_rows, fit_rows, left_rows
 from notes_mcp.tools._tool import Arguments, Result, tool

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
-from notes_mcp.notes import cursor as cursors
-from notes_mcp.notes import markdown
 from notes_mcp.notes.answers import Document, FolderInfo, Hit, IndexState, Info, NotePage, SearchPage
-from notes_mcp.notes.facts import extract
+from notes_mcp.notes.asking import cursor as cursors
+from notes_mcp.notes.markup import markdown
+from notes_mcp.notes.markup.facts import extract
 from notes_mcp.notes.records import Change, Note
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.notes.uris import NOTE_TYPES, mime_type, parse, to_uri

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from pathlib import Path
 
-from notes_mcp.notes import properties
-from notes_mcp.notes.facts import extract
+from notes_mcp.notes.markup.facts import extract
+from notes_mcp.notes.properties import properties
 from notes_mcp.notes.text import Text
 
 ROOT = Path(__file__).parents[2] / "sample_notes"

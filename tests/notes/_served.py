@@ -7,11 +7,11 @@ from pathlib import Path
 
 import anyio
 
+from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import Index
+from notes_mcp.notes.index.index import Index
 from notes_mcp.notes.library import Library
 from notes_mcp.notes.records import Change
-from notes_mcp.notes.vault import Vault
 from notes_mcp.settings import Settings
 
 DEADLINE_S = 30

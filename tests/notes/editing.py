@@ -3,7 +3,7 @@
 import pytest
 
 from notes_mcp.errors import InvalidRequestError
-from notes_mcp.notes.edits import Edit, apply
+from notes_mcp.notes.edits.edits import Edit, apply
 
 NOTE = """\
 ---

@@ -7,14 +7,14 @@ from typing import Any
 
 from vault_cases import everything
 
-from notes_mcp.notes import steps as stepping
+from notes_mcp.notes.changes import steps as stepping
+from notes_mcp.notes.changes.journal import Journal
+from notes_mcp.notes.changes.transaction import Transactions
+from notes_mcp.notes.changes.undoing import Undoer
+from notes_mcp.notes.disk.vault import Vault
+from notes_mcp.notes.disk.writelock import WriteLock
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import Index
-from notes_mcp.notes.journal import Journal
-from notes_mcp.notes.transaction import Transactions
-from notes_mcp.notes.undoing import Undoer
-from notes_mcp.notes.vault import Vault
-from notes_mcp.notes.writelock import WriteLock
+from notes_mcp.notes.index.index import Index
 
 
 class Crash(BaseException):

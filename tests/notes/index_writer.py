@@ -5,7 +5,7 @@ from pathlib import Path
 
 from _entries import note
 
-from notes_mcp.notes.index import Index
+from notes_mcp.notes.index.index import Index
 from notes_mcp.notes.records import Batch
 
 

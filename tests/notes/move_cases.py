@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from notes_mcp.notes.facts import extract
-from notes_mcp.notes.links import name_key, resolve, without_extension
-from notes_mcp.notes.relinking import Ambiguous, Moved, plan, rewrite
-from notes_mcp.notes.segment import key
+from notes_mcp.notes.index.segment import key
+from notes_mcp.notes.links.links import name_key, resolve, without_extension
+from notes_mcp.notes.links.relinking import Ambiguous, Moved, plan, rewrite
+from notes_mcp.notes.markup.facts import extract
 
 MARKDOWN_KINDS = ("markdown", "image", "reference")
 

@@ -12,7 +12,7 @@ from disk_rights import without_root_rights
 from notes_mcp.errors import BusyError, StorageError, UnreadableError
 from notes_mcp.notes import folder as folder_module
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import Index, IndexResetError
+from notes_mcp.notes.index.index import Index, IndexResetError
 from notes_mcp.notes.records import Batch
 
 

@@ -13,9 +13,10 @@ from _served import DEADLINE_S, fill, serving
 from disk_rights import without_root_rights
 
 from notes_mcp.errors import BusyError, NotFoundError
-from notes_mcp.notes import keeping, searching
+from notes_mcp.notes import keeping
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import IndexResetError
+from notes_mcp.notes.index import searching
+from notes_mcp.notes.index.index import IndexResetError
 from notes_mcp.notes.library import Library
 
 

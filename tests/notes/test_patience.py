@@ -7,7 +7,8 @@ import anyio
 import pytest
 from _served import DEADLINE_S, fill, serving
 
-from notes_mcp.notes import finding, patience
+from notes_mcp.notes import patience
+from notes_mcp.notes.asking import finding
 from notes_mcp.notes.workers import READERS, Workers
 
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from notes_mcp.notes.vault import Vault
+from notes_mcp.notes.disk.vault import Vault
 
 SECRET = b"secret of the outside"
 WRITES = ("create", "replace", "trash", "remove", "move_from", "move_to")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 
-from notes_mcp.notes.watcher import Paths, watch
+from notes_mcp.notes.disk.watcher import Paths, watch
 from notes_mcp.settings import Settings
 
 DEADLINE_S = 20

@@ -185,7 +185,7 @@ def change(folder, step):
 
 
 def _may_come_again(seen, repeated, known):
-    """What the transcript says may, and word of a changed list: how many changes one word gathers is a matter of time."""
+    """What the transcript says may, and word of a changed list: how much one word tells is a matter of time."""
     changed_list = isinstance(seen, dict) and str(seen.get("method")).endswith("/list_changed")
     return changed_list or any(matches(pattern, seen, known) for pattern in repeated)
 

@@ -8,8 +8,8 @@ import pytest
 from processes import ROOT, request, tool
 
 from notes_mcp.cli import parse
-from notes_mcp.notes.gate import fit_root
-from notes_mcp.notes.vault import Vault
+from notes_mcp.notes.disk.gate import fit_root
+from notes_mcp.notes.disk.vault import Vault
 
 SHELLS = {"system", "popen", "getoutput", "getstatusoutput", "create_subprocess_shell", "startfile"}
 CHILDREN = {"probe.py"}
@@ -82,7 +82,7 @@ def test_hazard_053_a_bare_drive_means_all_of_it_and_only_on_windows(named: str,
 
 
 WITHOUT_EVENTS = """
-from notes_mcp.notes import watcher
+from notes_mcp.notes.disk import watcher
 import watchfiles
 
 async def fails(*_, **__):

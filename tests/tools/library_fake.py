@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from notes_mcp.errors import ExistsError, InvalidRequestError, NotFoundError, StaleError
-from notes_mcp.notes import markdown
 from notes_mcp.notes.answers import (
     ChangeRecord,
     Deleted,
@@ -23,6 +22,7 @@ from notes_mcp.notes.answers import (
     Written,
 )
 from notes_mcp.notes.daily import DailyNotes
+from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.records import Note, Problem
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.notes.uris import mime_type, parse, to_uri

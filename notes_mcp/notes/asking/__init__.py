@@ -1,0 +1,1 @@
+"""Answers over all folders: references, pages of notes and hits, tags, links, names. Changes nothing."""

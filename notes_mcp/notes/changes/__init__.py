@@ -1,0 +1,1 @@
+"""Changes of a folder, of one file or many: all or nothing, journaled, and taken back."""

@@ -1,0 +1,1 @@
+"""The folder on disk behind its gate: looking, atomic writing, the watcher, the lock."""

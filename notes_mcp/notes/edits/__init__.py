@@ -1,0 +1,1 @@
+"""Edits of one note on spans of its bytes: passages, sections, blocks, tags. Pure."""

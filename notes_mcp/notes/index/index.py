@@ -1,0 +1,312 @@
+"""The index of one folder: sync, safe from any thread, shared with other servers on the same folder.
+
+One connection writes, a few others read beside it; each waits in a queue until somebody takes it. In
+memory there is one for all. What is asked is answered by `rows` and `searching`, what is put in by
+`filing`; here is which connection does it, and what happens when the file under it fails: a new, empty
+index takes its place and IndexResetError says so.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+import apsw  # noqa: TID251
+
+from notes_mcp.errors import BusyError
+from notes_mcp.notes.index import filing, rows, searching
+from notes_mcp.notes.index.query import Query
+from notes_mcp.notes.index.rows import LinkRow, Page, Stamp
+from notes_mcp.notes.index.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
+from notes_mcp.notes.index.scope import Scope, real_folder
+from notes_mcp.notes.index.searching import Found
+from notes_mcp.notes.links import links
+from notes_mcp.notes.records import Batch, Change, FileKind, Note
+
+MAX_IDLE_READERS = 4
+T = TypeVar("T")
+_DAMAGE = (*UNUSABLE, *NO_ROOM)
+
+
+class IndexResetError(BusyError):
+    """The index file could not be used any more. An empty index is in its place: index the folder anew."""
+
+
+class Index:
+    """Every method may raise BusyError (another server holds the file for long) or IndexResetError."""
+
+    def __init__(self, wanted: Path | None, store: Store) -> None:
+        self._wanted = wanted
+        self._store = store
+        self._writers: SimpleQueue[Store] = SimpleQueue()
+        self._writers.put(store)
+        self._readers: SimpleQueue[tuple[Store, apsw.Connection]] = SimpleQueue()
+        self._rankings = searching.Rankings()
+        self._closed = False
+        self.resets = 0  # how often the index had to start anew
+
+    @classmethod
+    def open(cls, file: Path | None) -> "Index":
+        """The index kept at `file` (its real name gets a version and a number), made if it is not there.
+
+        Never fails: without a usable place it is in memory, and `reason` says why.
+        """
+        return cls(file, open_store(file))
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the index ends with the process."""
+        return self._store.file is None
+
+    @property
+    def reason(self) -> str:
+        """Why the index is in memory; "" if it is not."""
+        return self._store.reason
+
+    @property
+    def file(self) -> Path | None:
+        """The file in use."""
+        return self._store.file
+
+    def close(self) -> None:
+        """Ends all connections, once those in use are done. The index cannot be used afterwards."""
+        store = self._writers.get()
+        self._closed = True
+        store.writer.close()
+        while True:
+            try:
+                self._readers.get_nowait()[1].close()
+            except Empty:
+                break
+        self._writers.put(store)
+
+    # -- what goes in -------------------------------------------------------------------------------
+
+    def apply(self, batch: Batch) -> list[Change]:
+        """One batch in one transaction; what changed, as the log now holds it. See `filing.apply`."""
+        with self._writing() as db:
+            return filing.apply(db, batch)
+
+    # -- the change log -----------------------------------------------------------------------------
+
+    def last_seq(self) -> int:
+        """The number of the newest change; also the changes of an index made anew have higher ones."""
+        with self._reading() as db:
+            return rows.last_seq(db)
+
+    def changes_since(self, seq: int) -> list[Change]:
+        """The changes after number `seq`, in order, whichever server made them. The last 10,000 are kept."""
+        with self._reading() as db:
+            return rows.changes_since(db, seq)
+
+    # -- files --------------------------------------------------------------------------------------
+
+    def known(self) -> dict[str, Stamp]:
+        """Path -> (size, modified_ns, inode, etag) of every file."""
+        with self._reading() as db:
+            return rows.known(db)
+
+    def count(self, kind: FileKind | None = None) -> int:
+        """How many files, or files of one kind."""
+        with self._reading() as db:
+            return rows.count(db, kind)
+
+    def get(self, path: str) -> Note | None:
+        """The file at exactly this path."""
+        with self._reading() as db:
+            return rows.get(db, path)
+
+    def below(self, folder: str) -> list[str]:
+        """Paths of all files in a folder (exact spelling, "" for all) and below it, sorted."""
+        with self._reading() as db:
+            return rows.below(db, folder)
+
+    def notes(
+        self,
+        order: str = "path",
+        *,
+        folder: str | None = None,
+        glob: str | None = None,
+        tag: str | None = None,
+        recursive: bool = True,
+        kind: FileKind | None = "note",
+        after: Sequence[Any] | None = None,
+        limit: int = 50,
+    ) -> Page:
+        """A page in `order` ("path", "modified" newest first, "size" largest first), behind the key `after`.
+
+        Raises InvalidRequestError for a key that is not one of this order.
+        """
+        with self._reading() as db:
+            scope = Scope(None if kind is None else filing.KINDS.index(kind))
+            scope.folder(real_folder(db, folder), recursive=recursive)
+            if tag:
+                scope.tag(tag)
+            if glob:
+                scope.glob(db, glob)
+            return rows.notes(db, scope, order, after, limit)
+
+    def folder(self, folder: str) -> str:
+        """A folder as the disk spells it, found without regard to case and normal form; unknown ones as given."""
+        with self._reading() as db:
+            return real_folder(db, folder)
+
+    def folders(self, folder: str = "", *, recursive: bool = False) -> list[tuple[str, int]]:
+        """Folders directly in `folder`, or all below it, with the number of notes in and below each, by path."""
+        with self._reading() as db:
+            return rows.folders(db, folder, recursive=recursive)
+
+    def tags(self, prefix: str = "", *, folder: str = "") -> list[tuple[str, int]]:
+        """`(tag, notes)`, most used first; notes with a tag below count for the tag above."""
+        with self._reading() as db:
+            return rows.tags(db, prefix, folder)
+
+    # -- links --------------------------------------------------------------------------------------
+
+    def resolve_ref(self, ref: str, *, for_write: bool = False) -> str:
+        """The real path that `ref` means. Raises NotFoundError, AmbiguousError; see `links.resolve_ref`."""
+        with self._reading() as db:
+            return links.resolve_ref(ref, rows.Files(db), for_write=for_write)
+
+    def resolve_link(self, target: str, from_path: str, *, markdown: bool = False) -> links.Resolution:
+        """Where a link in `from_path` leads; see `links.resolve`."""
+        with self._reading() as db:
+            return links.resolve(target, from_path, rows.Files(db), markdown=markdown)
+
+    def among_files(self, ask: Callable[[rows.Files], T]) -> T:
+        """What `ask` answers, which is given the files as a `links.Lookup`. It must not ask the index for more."""
+        with self._reading() as db:
+            return ask(rows.Files(db))
+
+    def nearest(self, ref: str, limit: int = links.MAX_NEAREST) -> tuple[str, ...]:
+        """Real paths that resemble `ref` by path, name or title, best first."""
+        with self._reading() as db:
+            return links.nearest(ref, rows.Files(db), limit)
+
+    def outgoing(self, path: str) -> list[LinkRow]:
+        """The links in the note at `path`, in order, with where they lead."""
+        with self._reading() as db:
+            return rows.outgoing(db, path)
+
+    def backlinks(self, path: str) -> list[LinkRow]:
+        """The links in other notes that lead to the note or attachment at `path`, by source and place."""
+        with self._reading() as db:
+            return rows.backlinks(db, path)
+
+    def all_links(self, folder: str = "") -> list[LinkRow]:
+        """Every link of the notes in `folder`, by source and place, with where it leads."""
+        with self._reading() as db:
+            return list(rows.all_links(db, folder))
+
+    # -- search -------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: Query,
+        *,
+        folder: str | None = None,
+        tags: Sequence[str] = (),
+        properties: Mapping[str, Any] | None = None,
+        modified_after_ns: int | None = None,
+        sort: str = "relevance",
+        limit: int = 10,
+        after: Sequence[Any] | None = None,
+    ) -> Found:
+        """A page of notes that match the query and have all tags and properties, behind the key `after`.
+
+        `sort`: "relevance", "modified", "path" or "size". Raises InvalidRequestError for a wrong key.
+        """
+        with self._reading() as db:
+            scope = Scope()
+            scope.folder(real_folder(db, folder))
+            for tag in tags:
+                scope.tag(tag)
+            scope.properties(properties or {})
+            if modified_after_ns is not None:
+                scope.add("f.modified_ns>?", modified_after_ns)
+            return searching.search(db, query, scope, sort, after, limit, self._rankings)
+
+    def did_you_mean(self, query: Query, read: Callable[[str], str | None], limit: int = 3) -> tuple[str, ...]:
+        """Words near to those of the query that no note has; `read(path)` gives a note's text, None if it cannot."""
+        with self._reading() as db:
+            return searching.suggest(db, query, read, limit)
+
+    # -- connections --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        store = self._writers.get()
+        try:
+            yield store.writer
+        except BUSY as error:
+            raise BusyError("Another server is writing the search index just now; try again.") from error
+        except apsw.Error as error:
+            if not _lost(error):
+                raise
+            store = self._replace(store, error)
+            raise IndexResetError(_RESET) from error
+        finally:
+            self._writers.put(store)
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        store = self._store
+        if store.file is None:
+            with self._writing() as only:
+                yield only
+            return
+        db: apsw.Connection | None = None
+        try:
+            db = self._reader(store, store.file)
+            with snapshot(db):
+                yield db
+        except BUSY as error:
+            raise BusyError("Another server is changing the search index just now; try again.") from error
+        except apsw.Error as error:
+            if not _lost(error):
+                raise
+            self._reset(store, error)
+            raise IndexResetError(_RESET) from error
+        finally:
+            if db is not None:
+                self._give_back(store, db)
+
+    def _reader(self, store: Store, file: Path) -> apsw.Connection:
+        while True:
+            try:
+                owner, db = self._readers.get_nowait()
+            except Empty:
+                return open_reader(file)
+            if owner is store:
+                return db
+            db.close()
+
+    def _give_back(self, store: Store, db: apsw.Connection) -> None:
+        if self._closed or store is not self._store or self._readers.qsize() >= MAX_IDLE_READERS:
+            db.close()
+        else:
+            self._readers.put((store, db))
+
+    def _reset(self, seen: Store, error: apsw.Error) -> None:
+        """After a reader met the damage; another thread may have been first."""
+        store = self._writers.get()
+        try:
+            if store is seen:
+                store = self._replace(store, error)
+        finally:
+            self._writers.put(store)
+
+    def _replace(self, store: Store, error: apsw.Error) -> Store:
+        fresh = reopen_store(self._wanted, store, error)
+        self._store = fresh
+        self.resets += 1
+        return fresh
+
+
+_RESET = "The search index could not be read and is being built anew; try again in a moment."
+
+
+def _lost(error: apsw.Error) -> bool:
+    """Whether the file is what failed, and not the statement."""
+    return isinstance(error, _DAMAGE) or (isinstance(error, apsw.SQLError) and "no such table" in str(error))

@@ -1,0 +1,277 @@
+"""What the tables answer about files, folders, tags and links; search is in `searching`. Reads only.
+
+Every function takes a connection and gives plain values; nothing is kept between calls.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from notes_mcp.notes.index.filing import KINDS, inode_in
+from notes_mcp.notes.index.schema import Connection, scalar
+from notes_mcp.notes.index.scope import COLUMNS, Key, Scope, after, key_of, note_of, order_by, real_folder
+from notes_mcp.notes.index.segment import clean, key
+from notes_mcp.notes.links.links import NOWHERE, Resolution, name_key, resolve, without_extension
+from notes_mcp.notes.records import Change, FileKind, Note
+
+MANY_PAGES = 10
+Stamp = tuple[int, int, int, str]
+_MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
+_SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
+_LEADS_ELSEWHERE = re.compile(r"[/\\]")  # from each folder; a bare name that one file has is the same from all
+_LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of notes; `total` counts all pages, `after` is the key that the next page starts behind."""
+
+    notes: tuple[Note, ...]
+    total: int
+    after: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link as it is written in `source`, line 1-based, and where it leads."""
+
+    source: str
+    kind: str
+    target: str
+    anchor: str
+    text: str
+    line: int
+    resolution: Resolution = NOWHERE
+
+
+def known(db: Connection) -> dict[str, Stamp]:
+    """Path -> (size, modified_ns, inode, etag) of every file."""
+    rows = db.execute("SELECT path, size, modified_ns, inode, etag FROM files")
+    return {path: (size, modified_ns, inode_in(inode), etag) for path, size, modified_ns, inode, etag in rows}
+
+
+def count(db: Connection, kind: FileKind | None) -> int:
+    """How many files, or files of one kind."""
+    scope = Scope(None if kind is None else KINDS.index(kind))
+    return int(scalar(db, f"SELECT count(*) FROM files f WHERE {scope.sql}"))
+
+
+def get(db: Connection, path: str) -> Note | None:
+    """The file at exactly this path."""
+    rows = db.execute(f"SELECT {COLUMNS} FROM files f WHERE path=?", (clean(path),)).fetchall()
+    return note_of(rows[0]) if rows else None
+
+
+def below(db: Connection, folder: str) -> list[str]:
+    """Paths of all files in a folder and below it, sorted; "" is the root."""
+    scope = Scope(None)
+    scope.folder(clean(folder))
+    return [path for (path,) in db.execute(f"SELECT path FROM files f WHERE {scope.sql} ORDER BY path", scope.values)]
+
+
+def notes(db: Connection, scope: Scope, order: str, last: Sequence[Any] | None, limit: int) -> Page:
+    """The page of files in `scope` behind the key `last`."""
+    total = int(scalar(db, f"SELECT count(*) FROM files f WHERE {scope.sql}", scope.values))
+    if last is not None:
+        after(order, last, scope)
+    # "+" keeps the index on `kind` out of it: the one on `path` gives the order without sorting everything.
+    plus = "+" if order == "path" and scope.sql.startswith("f.kind=") else ""
+    # Where many fit, it is cheaper to go along the order and leave out the few that do not than to sort them all.
+    fits = scope.sql.replace("f.id IN (", "+f.id IN (") if total > MANY_PAGES * limit else scope.sql
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM files f WHERE {plus}{fits} ORDER BY {order_by(order)} LIMIT ?",
+        [*scope.values, limit + 1],
+    ).fetchall()
+    found = tuple(note_of(row) for row in rows[:limit])
+    return Page(found, total, key_of(order, found[-1]) if len(rows) > limit and found else None)
+
+
+def folders(db: Connection, folder: str, *, recursive: bool) -> list[tuple[str, int]]:
+    """Folders directly in `folder` (or all below it) with the number of notes in and below each, by path."""
+    real = real_folder(db, folder)
+    values = (real + "/", real + "0") if real else ("", "\U0010ffff")
+    rows = db.execute(
+        "SELECT folder, count(*) FROM files WHERE kind=0 AND folder>? AND folder<? GROUP BY folder", values
+    )
+    depth = real.count("/") + 1 if real else 0
+    totals: Counter[str] = Counter()
+    for path, number in rows:
+        parts = path.split("/")
+        for end in range(depth + 1, len(parts) + 1 if recursive else min(depth + 2, len(parts) + 1)):
+            totals["/".join(parts[:end])] += number
+    return sorted(totals.items())
+
+
+def tags(db: Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
+    """`(tag, notes)` of every tag in use that begins with `prefix`; the most used first.
+
+    A tag's number is that of the notes which `tag` as a filter finds: those with tags below it count.
+    """
+    start = clean(key(prefix.strip().lstrip("#")))
+    scope = Scope(0)
+    scope.folder(real_folder(db, folder))
+    source = "tags t" if scope.open else f"tags t JOIN files f ON f.id=t.file AND {scope.sql}"
+    limits = [] if scope.open else scope.values
+    found: list[tuple[Any, ...]] = db.execute(
+        f"SELECT t.key, min(t.tag), count(*) FROM {source} WHERE t.key>=? AND t.key<? GROUP BY t.key",
+        [*limits, start, start + "\U0010ffff"],
+    ).fetchall()
+    names = [name for name, _, _ in found]
+    for at, (name, tag, _) in enumerate(found):
+        child = bisect_left(names, name + "/")
+        if child < len(names) and names[child].startswith(name + "/"):
+            nested = scalar(
+                db,
+                f"SELECT count(DISTINCT t.file) FROM {source} WHERE (t.key=? OR (t.key>? AND t.key<?))",
+                [*limits, name, name + "/", name + "0"],
+            )
+            found[at] = (name, tag, nested)
+    return [(tag, number) for _, tag, number in sorted(found, key=lambda row: (-row[2], row[0]))]
+
+
+def last_seq(db: Connection) -> int:
+    """The number of the newest line of the change log; lines to come are higher."""
+    return int(scalar(db, "SELECT seq FROM sqlite_sequence WHERE name='log'"))
+
+
+def changes_since(db: Connection, seq: int) -> list[Change]:
+    """The lines of the change log after `seq`, in order."""
+    rows = db.execute("SELECT seq, kind, path, file_kind, old_path FROM log WHERE seq>? ORDER BY seq", (seq,))
+    return [Change(number, kind, path, KINDS[file_kind], old) for number, kind, path, file_kind, old in rows]
+
+
+class Files:
+    """The `links.Lookup` of one connection; remembers what it was asked while it lives (one call)."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        self._seen: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def by_path_key(self, path_key: str) -> Sequence[str]:
+        """Files whose folded path this is."""
+        return self._ask("SELECT path FROM files WHERE path_key=?", path_key)
+
+    def by_name_key(self, name: str) -> Sequence[str]:
+        """Files whose folded name without a note's extension this is."""
+        return self._ask("SELECT path FROM files WHERE name_key=?", name)
+
+    def by_alias_key(self, alias: str) -> Sequence[str]:
+        """Notes that have this alias."""
+        return self._ask("SELECT f.path FROM aliases a JOIN files f ON f.id=a.file WHERE a.key=?", alias)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """`(path, title)` of every file."""
+        yield from self._db.execute("SELECT path, title FROM files")
+
+    def times(self) -> Iterator[tuple[str, int]]:
+        """`(path, modified_ns)` of every file."""
+        yield from self._db.execute("SELECT path, modified_ns FROM files")
+
+    def lacks(self, target: str, name: str) -> bool:
+        """Whether it is plain, without resolving it, that a link whose target has that name key leads nowhere."""
+        return False
+
+    def _ask(self, sql: str, value: str) -> tuple[str, ...]:
+        found = self._seen.get((sql, value))
+        if found is None:
+            found = tuple(path for (path,) in self._db.execute(sql, (clean(value),)))
+            self._seen[sql, value] = found
+        return found
+
+
+class AllFiles(Files):
+    """The same, all of it read at once: for thousands of questions, each of which would be slow by itself."""
+
+    def __init__(self, db: Connection) -> None:
+        super().__init__(db)
+        self._keyed: tuple[dict[str, list[str]], ...] = ({}, {}, {})
+        paths, names, aliases = self._keyed
+        for path, path_key, name in db.execute("SELECT path, path_key, name_key FROM files"):
+            paths.setdefault(path_key, []).append(path)
+            names.setdefault(name, []).append(path)
+        for alias, path in db.execute("SELECT a.key, f.path FROM aliases a JOIN files f ON f.id=a.file"):
+            aliases.setdefault(alias, []).append(path)
+
+    def by_path_key(self, path_key: str) -> Sequence[str]:
+        """Files whose folded path this is."""
+        return self._keyed[0].get(clean(path_key), ())
+
+    def by_name_key(self, name: str) -> Sequence[str]:
+        """Files whose folded name without a note's extension this is."""
+        return self._keyed[1].get(clean(name), ())
+
+    def by_alias_key(self, alias: str) -> Sequence[str]:
+        """Notes that have this alias."""
+        return self._keyed[2].get(clean(alias), ())
+
+    def lacks(self, target: str, name: str) -> bool:
+        """See `Files`: true for a bare name that no file and no alias has. Where spelling may matter it is false."""
+        if _SPELT.search(target) or target != target.strip():
+            return False
+        return name not in self._keyed[1] and name not in self._keyed[2]
+
+
+def outgoing(db: Connection, path: str) -> list[LinkRow]:
+    """The links in the note at `path`, in order, each with where it leads."""
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
+        (clean(path),),
+    )
+    return list(_resolved(Files(db), rows.fetchall()))
+
+
+def backlinks(db: Connection, path: str) -> list[LinkRow]:
+    """The links in other notes that lead to `path` (also by an alias of it), by source and line."""
+    wanted = {name_key(path), name_key(without_extension(path)), key(path.rpartition("/")[2])}
+    wanted.update(
+        alias for (alias,) in db.execute(
+            "SELECT a.key FROM aliases a JOIN files f ON f.id=a.file WHERE f.path=?", (clean(path),)
+        )
+    )  # fmt: skip
+    wanted.update([name_key(alias) for alias in wanted])
+    marks = ",".join("?" * len(wanted))
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE l.target_key IN ({marks})"
+        " AND s.path<>? ORDER BY s.path, l.position",
+        [*map(clean, sorted(wanted)), clean(path)],
+    )
+    return [link for link in _resolved(Files(db), rows.fetchall()) if link.resolution.path == path]
+
+
+def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
+    """Every link of the notes in `folder`, by source and place, each with where it leads."""
+    scope = Scope(0)
+    scope.folder(real_folder(db, folder))
+    rows = db.execute(
+        f"SELECT {_LINK_COLUMNS} FROM files f CROSS JOIN links l ON l.file=f.id JOIN files s ON s.id=f.id"
+        f" WHERE {scope.sql} ORDER BY f.path, l.position",
+        scope.values,
+    )
+    yield from _resolved(AllFiles(db), rows)
+
+
+def _resolved(files: Files, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
+    seen: dict[tuple[str, str, bool], Resolution] = {}
+    anywhere: dict[str, Resolution] = {}
+    for source, kind, target, anchor, text, line, name in rows:
+        markdown = kind in _MARKDOWN_KINDS
+        folder = source.rpartition("/")[0]
+        asked = (folder, target, markdown)
+        found = anywhere.get(target)
+        # A Markdown link to a file beside it is a relative one, which is another way to get there.
+        if found is not None and markdown and folder == (found.path or "").rpartition("/")[0]:
+            found = None
+        found = found or seen.get(asked)
+        if found is None and files.lacks(target, name):
+            found = NOWHERE
+        if found is None:
+            found = resolve(target, source, files, markdown=markdown)
+            if found.via == "name" and len(found.candidates) == 1 and not _LEADS_ELSEWHERE.search(unquote(target)):
+                anywhere[target] = found
+            elif found.via != "self":
+                seen[asked] = found
+        yield LinkRow(source, kind, target, anchor, text, line, found)

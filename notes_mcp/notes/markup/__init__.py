@@ -1,0 +1,1 @@
+"""What a note says: Markdown, and plainly Org and reStructuredText, with places in the source. Pure."""

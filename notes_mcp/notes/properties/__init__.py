@@ -1,0 +1,1 @@
+"""YAML front matter: read as YAML 1.2, one key changed without touching the rest. Pure."""

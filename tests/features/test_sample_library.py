@@ -1,7 +1,7 @@
 """Resources, prompts and completion over a real library: the sample notes on disk, indexed and watched."""
 
 import asyncio
-import os
+import errno
 import shutil
 import unicodedata
 from contextlib import asynccontextmanager
@@ -16,6 +16,7 @@ from notes_mcp.events import PromptsChanged, ResourcesChanged, ResourceUpdated
 from notes_mcp.features.completion import Completion
 from notes_mcp.features.prompts import Prompts
 from notes_mcp.features.resources import Resources
+from notes_mcp.notes.disk import files
 from notes_mcp.notes.library import Library
 from notes_mcp.settings import Settings
 
@@ -159,11 +160,16 @@ async def test_a_link_that_leads_outside_is_forbidden_and_does_not_tell_where_to
         assert len(messages) == 1
 
 
-async def test_a_note_that_the_system_lets_nobody_read_is_forbidden(root, tmp_path):
+async def test_a_note_that_the_system_lets_nobody_read_is_forbidden(root, tmp_path, monkeypatch):
     (root / "locked.md").write_text("secret", newline="\n")
-    (root / "locked.md").chmod(0)
-    if os.access(root / "locked.md", os.R_OK):
-        pytest.skip("whoever runs this may read everything")
+    opening = files.Folder.open
+
+    def denied(folder, name, *rest):  # file modes mean nothing to root
+        if name == "locked.md":
+            raise PermissionError(errno.EACCES, "Permission denied", name)
+        return opening(folder, name, *rest)
+
+    monkeypatch.setattr(files.Folder, "open", denied)
     async with opened([root], tmp_path) as served:
         with pytest.raises(ResourceForbidden):
             await served.ask("resources/read", uri="notes:///locked.md")

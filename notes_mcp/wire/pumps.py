@@ -162,10 +162,14 @@ class WritePump:
                 self.queued += len(view)
                 self._changed.notify()
 
-    def stop(self) -> None:
-        """Drops what is queued and ends the thread; waits for that, but not for long."""
+    def drop(self) -> None:
+        """Forgets what is queued and takes nothing more."""
         with self._changed:
             self._end()
+
+    def stop(self) -> None:
+        """Drops what is queued and ends the thread; waits for that, but not for long."""
+        self.drop()
         self._thread.join(JOIN_SECONDS)
 
     def _end(self) -> None:

@@ -184,6 +184,7 @@ class Stdio:
         self._arrival.set()
 
     def _end_both(self) -> None:
+        self._writer.drop()
         self.broken.set()
         self._written.set()
         self._end_input()

@@ -1,6 +1,6 @@
 """The MCP bundle: a zip of `manifest.json` and the package, for clients that install servers with one click.
 
-Follows the MCPB manifest 0.4, server type `uv`: the client's own uv makes the environment from `pyproject.toml`, so that
+Follows the MCPB manifest 0.4, server type `uv`: the client's own uv makes the environment from `pyproject.toml`, so
 one bundle serves every platform although some dependencies are compiled. Entries are sorted and carry one fixed time
 and mode, so that the same tree gives the same bytes.
 """
@@ -66,7 +66,8 @@ def manifest(project: Project, tools: dict[str, str]) -> dict[str, Any]:
 
 def write(root: Path, target: Path, contents: dict[str, Any]) -> Path:
     """Zip `contents` as the manifest, with the package of the tree at `root`, into `target`; returns `target`."""
-    sources = [root / name for name in FILES] + sorted((root / PACKAGE).rglob("*.py"))
+    package = [path for path in (root / PACKAGE).rglob("*") if path.suffix in (".py", ".typed")]
+    sources = [root / name for name in FILES] + package
     entries = {source.relative_to(root).as_posix(): source.read_bytes() for source in sources}
     entries["manifest.json"] = (json.dumps(contents, ensure_ascii=False, indent=2) + "\n").encode()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:

@@ -22,6 +22,7 @@ from anyio import to_thread  # noqa: TID251 - the imports behind the handshake r
 
 from notes_mcp import __version__
 from notes_mcp.events import Event, Handler, Report
+from notes_mcp.instructions import instructions
 from notes_mcp.protocol.session import Session
 from notes_mcp.protocol.subscriptions import Hub
 from notes_mcp.protocol.values import Server
@@ -51,12 +52,6 @@ CAPABILITIES: dict[str, Any] = {
     "resources": {"subscribe": True, "listChanged": True},
     "tools": {},
 }
-INSTRUCTIONS = (
-    "A person's own notes. Search before you answer from memory, and read a note before you change it. "
-    "Paths are relative to the notes folder. read_note and writes give an etag: pass it as if_match to change "
-    "that note, so that nothing edited meanwhile is lost. Most writing tools take dry_run to show the change "
-    "first, and undo_change takes a change back."
-)
 CLOSE_MS = 300
 """How long the notes may take to close; writes are atomic, so leaving after that loses nothing."""
 LEAVE_MS = 900
@@ -116,7 +111,7 @@ def connect(
 ) -> tuple[Peer, Session]:
     """One connection to the rooms: the peer, and the session it serves. Any number may be made on the same rooms."""
     peer = Peer(lines, write, settings)
-    server = Server("notes-mcp", __version__, "Notes", INSTRUCTIONS, CAPABILITIES)
+    server = Server("notes-mcp", __version__, "Notes", instructions(settings), CAPABILITIES)
     handlers = {method: rooms.handler(method) for method in METHODS}
     return peer, Session(server, handlers, rooms, rooms.hub, peer.notify, settings)
 

@@ -80,4 +80,7 @@ class Pipe:
         began = time.perf_counter()
         self.process.stdin.close()
         self.process.wait(10)
-        return time.perf_counter() - began
+        gone = time.perf_counter() - began
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return gone

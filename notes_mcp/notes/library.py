@@ -245,11 +245,14 @@ class Library(Changing):
 
     async def _by_ref(self, work: Callable[[], T]) -> T:
         """What is not found under its exact path may be in the part of the index that is still to come."""
+        complete = self._keeper.complete.is_set()
         try:
             return await self._read(work)
-        except (NotFoundError, IndexResetError):
-            if self._keeper.complete.is_set():
+        except NotFoundError:
+            if complete:
                 raise
+        except IndexResetError:
+            pass  # the index starts anew: looked at again when it is whole
         state = await self.settle()
         try:
             return await self._read(work)

@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
+from collections.abc import Awaitable
 from pathlib import Path
 
 import anyio
 import pytest
 from _served import DEADLINE_S, fill, serving
 
-from notes_mcp.errors import StorageError
+from notes_mcp.errors import NotFoundError, StorageError
 from notes_mcp.notes import opening
 from notes_mcp.notes.library import Library
 from notes_mcp.notes.workers import Workers
@@ -80,6 +81,38 @@ async def test_a_run_that_is_cancelled_closes_the_index_all_the_same(root: Path,
         await asyncio.wait([running])
         await library.close()
     assert folder.index._closed
+
+
+async def test_an_index_that_becomes_whole_while_a_note_is_looked_for_is_asked_again(
+    root: Path, tmp_path: Path
+) -> None:
+    looked, let_go = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+    async with serving(tmp_path, root, settled=False, index_wait_ms=DEADLINE_S * 1000) as (library, _):
+        await library.settle()
+        library._keeper.complete = anyio.Event()
+        resolve, asked = library._answers.resolve, []
+
+        def too_early(ref: str, *, for_write: bool) -> str:
+            asked.append(ref)
+            if len(asked) == 1:
+                loop.call_soon_threadsafe(looked.set)
+                assert let_go.wait(DEADLINE_S)
+                raise NotFoundError(ref)
+            return resolve(ref, for_write=for_write)
+
+        library._answers.resolve = too_early  # type: ignore[method-assign]
+        async with anyio.create_task_group() as tasks:
+            found = []
+            tasks.start_soon(lambda: _into(found, library.resolve("a")))
+            await looked.wait()
+            library._keeper.complete.set()
+            let_go.set()
+        assert found == ["a.md"]
+
+
+async def _into(found: list[str], asked: Awaitable[str]) -> None:
+    found.append(await asked)
 
 
 async def test_an_index_that_is_there_needs_no_waiting(root: Path, tmp_path: Path) -> None:

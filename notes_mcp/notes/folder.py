@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError, TooLargeError
 from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.index.index import Index, IndexResetError
+from notes_mcp.notes.index.rows import Stamp
+from notes_mcp.notes.index.schema import NO_PLACE
 from notes_mcp.notes.markup.facts import bare_facts, extract
 from notes_mcp.notes.records import Batch, Change, Entry, Facts, FileState, Problem, Scan
 from notes_mcp.notes.text import etag
@@ -133,12 +135,15 @@ class Folder:
         self._announced = changes[-1].seq
         return changes, complete
 
-    def problems(self) -> tuple[Problem, ...]:
-        """What opening, the last walk and the last reads found worth a look, by path."""
-        found = (*self._surveyed, *self._unread.values())
+    def problems(self, walked: Sequence[Problem] | None = None) -> tuple[Problem, ...]:
+        """What opening, the last walk (or a later one that is given) and the last reads found worth a look, by path."""
+        found = (*(self._surveyed if walked is None else walked), *self._unread.values())
         standing = self._standing
-        if self.index.in_memory and self.index.resets:  # else opening said it
-            standing = (*standing, Problem("index_in_memory", "", f"kept in memory: {self.index.reason}"))
+        if self.index.in_memory and (self.index.resets or self.index.reason != NO_PLACE):  # else opening said it
+            standing = (
+                *standing,
+                Problem("index_in_memory", "", f"kept in memory, built anew at each start: {self.index.reason}"),
+            )
         return standing + tuple(sorted(found, key=lambda problem: (problem.path, problem.kind)))
 
     def relative(self, absolute: Iterable[str]) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ class Folder:
             missing.add(path)
             return None
         except TooLargeError:
-            self._unread[path] = Problem("too_large", path, "listed, but not read: raise --max-note-bytes to read it")
+            self._unread[path] = Problem("too_large", path, "listed, but not read: split it, or raise --max-note-bytes")
             return _unread(file)
         except NoteError as error:
             if isinstance(error, StorageError):
@@ -207,14 +212,11 @@ class Folder:
 
     def _facts(self, path: str, data: bytes) -> Facts:
         try:
-            facts = extract(path, data)
+            return extract(path, data)
         except Exception:
             _log.exception("%s cannot be taken apart; it is found by its name alone", path)
             self._unread[path] = Problem("not_understood", path, "listed, but not searched: its text cannot be parsed")
             return bare_facts(path)
-        if not facts.valid_text:
-            self._unread[path] = Problem("not_text", path, "not valid UTF-8: it can be read (marked), not edited")
-        return facts
 
     def _gone(self, missing: set[str], entries: Mapping[str, Entry], again: set[str], *, sure: bool) -> set[str]:
         """What of the missing is proven gone; the rest comes under suspicion and is to be looked for `again`."""

@@ -41,6 +41,7 @@ class Scan:
     unreadable: tuple[str, ...]
     problems: tuple[Problem, ...]
 
+    ignored: tuple[tuple[str, int, int], ...] = ()  # (rule, files, folders) that the rule hides; nothing below them
 
 @dataclass(frozen=True, slots=True)
 class LinkFact:
@@ -66,6 +67,7 @@ class Facts:
     body: str
     valid_text: bool
 
+    flaws: tuple[tuple[str, str], ...] = ()  # (kind of Problem, advice) of what a person should mend in it
 
 @dataclass(frozen=True, slots=True)
 class Entry:

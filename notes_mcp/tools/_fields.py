@@ -1,15 +1,11 @@
 """Properties put into the text of a note that is being made: into the front matter it has, or a new one. Pure."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from notes_mcp.errors import InvalidRequestError
-from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.properties import properties, propertyedit
 from notes_mcp.notes.text import Text
-
-_OPENED = re.compile(rb"---[ \t]*(?:\r\n|\r|\n)[^\s:#>*-][^:\r\n]{0,80}:(?:[ \t]|\r|\n|\Z)")
 
 
 def with_properties(text: str, wanted: Mapping[str, Any]) -> str:
@@ -24,8 +20,8 @@ def with_properties(text: str, wanted: Mapping[str, Any]) -> str:
 
 def require_closed(note: Text) -> None:
     """Raises InvalidRequestError for a block that begins like front matter and has no end: a second one before it
-    would hide it. A line of dashes above plain text is none."""
-    if markdown.front_matter(note.utf8) is None and _OPENED.match(note.utf8):
+    would hide it."""
+    if properties.is_unclosed(note):
         raise InvalidRequestError(
             "The front matter is opened with --- in line 1 but never closed. Nothing was written; put a line --- "
             "below its last property with edit_note first."

@@ -9,6 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 from notes_mcp.errors import HiddenError, InvalidRequestError
 from notes_mcp.notes.disk.ignore import Pattern, Patterns, compile_pattern, is_blank
@@ -142,7 +143,7 @@ class Policy:
             if is_blank(line):
                 continue
             try:
-                usable.append(compile_pattern(self._folded(line)))
+                usable.append(replace(compile_pattern(self._folded(line)), line=line.strip()))
             except ValueError:
                 rejected.append(line)
         self._patterns = Patterns(usable) if usable else None
@@ -164,6 +165,16 @@ class Policy:
         if self._patterns is None:
             return True
         return not self._patterns.ignores(self._folded(path), self._folded(name), is_dir)
+
+    def rule(self, path: str, name: str, is_dir: bool) -> str:
+        """Which rule that a person may not think of hides what `shows` does not show: a pattern as it was written,
+        or `node_modules`. "" for a leading dot and for temporary files."""
+        if is_hidden(name):
+            return ""
+        if is_dir and name.casefold() in HIDDEN_FOLDERS:
+            return name.casefold()
+        found = self._patterns and self._patterns.deciding(self._folded(path), self._folded(name), is_dir)
+        return found.line if found else ""
 
     def visible(self, path: str, is_dir: bool) -> bool:
         """Whether `path` ("/"-separated, relative) exists for clients. As in git, nothing inside an ignored

@@ -34,6 +34,7 @@ class Pattern:
     negated: bool
     folders_only: bool
     by_name: bool  # without a slash: any file of that name, however deep
+    line: str = ""  # as a person wrote it, for telling
 
 
 class Patterns:
@@ -44,10 +45,15 @@ class Patterns:
 
     def ignores(self, path: str, name: str, is_dir: bool) -> bool:
         """Whether `path`, whose last component is `name`, is ignored for its own sake."""
+        found = self.deciding(path, name, is_dir)
+        return found is not None and not found.negated
+
+    def deciding(self, path: str, name: str, is_dir: bool) -> Pattern | None:
+        """The pattern that decides about it, None if none speaks of it."""
         for pattern in self._last_first:
             if (is_dir or not pattern.folders_only) and pattern.regex.fullmatch(name if pattern.by_name else path):
-                return not pattern.negated
-        return False
+                return pattern
+        return None
 
 
 def compile_pattern(line: str) -> Pattern:

@@ -7,6 +7,7 @@ is), one that leads outside is a problem. Data: `Vault` hands in root, policy, r
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from notes_mcp.notes.disk.files import Folder, is_link, open_folder
@@ -16,6 +17,7 @@ from notes_mcp.notes.records import FileState, Problem, Scan
 _PROGRESS_STEP = 500
 _MACOS_DATALESS = 0x40000000  # st_flags: the contents are in the cloud
 _WINDOWS_RECALL = 0x1000 | 0x40000 | 0x400000  # st_file_attributes: OFFLINE, RECALL_ON_OPEN, RECALL_ON_DATA_ACCESS
+_IN_CLOUD = "listed, but not read: its bytes are only in the cloud. Have the sync tool keep it on this device"
 
 
 def downloaded(info: os.stat_result) -> bool:
@@ -54,9 +56,11 @@ class Listing:
         self._folders: list[str] = []
         self._unreadable: list[str] = []
         self._problems: list[Problem] = [
-            Problem("ignore_pattern", pattern, "not a gitignore pattern; it is left out") for pattern in policy.rejected
+            Problem("ignore_pattern", pattern, "not a gitignore pattern, so it is left out: correct it")
+            for pattern in policy.rejected
         ]
         self.leftovers: list[str] = []
+        self._ignored: Counter[tuple[str, bool]] = Counter()  # by rule, and whether it was a folder
 
     def run(self, under: str) -> None:
         """Walks `under` ("" is everything). OSError if that very folder cannot be listed."""
@@ -74,7 +78,11 @@ class Listing:
                 if path == under:
                     raise
                 self._unreadable.append(path)
-                self._problem("unreadable_folder", path, f"cannot be listed: {error.strerror}")
+                self._problem(
+                    "unreadable_folder",
+                    path,
+                    f"cannot be listed ({error.strerror}): give this user the right to, or ignore it",
+                )
                 continue
             if path:
                 self._folders.append(path)
@@ -82,7 +90,14 @@ class Listing:
 
     def result(self) -> Scan:
         self._files.sort(key=lambda state: state.path)
-        return Scan(tuple(self._files), tuple(sorted(self._folders)), tuple(self._unreadable), tuple(self._problems))
+        rules = sorted({rule for rule, _ in self._ignored} - {""})
+        return Scan(
+            tuple(self._files),
+            tuple(sorted(self._folders)),
+            tuple(self._unreadable),
+            tuple(self._problems),
+            tuple((rule, self._ignored[rule, False], self._ignored[rule, True]) for rule in rules),
+        )
 
     def _problem(self, kind: str, path: str, advice: str) -> None:
         self._problems.append(Problem(kind, path, advice))
@@ -106,7 +121,7 @@ class Listing:
                 if (not is_dir and entry.is_symlink()) or (is_dir and os.name == "nt" and is_link(entry.stat())):
                     self._link(here)
                 elif not shows(here, name, is_dir):
-                    continue
+                    self._ignored[self._policy.rule(here, name, is_dir), is_dir] += 1
                 elif is_dir:
                     names.append(name)
                     folders.append(here)
@@ -114,7 +129,7 @@ class Listing:
                     names.append(name)
                     self._file(here, entry)
                 else:
-                    self._problem("not_a_file", here, "a pipe, socket or device; it is left out")
+                    self._problem("not_a_file", here, "a pipe, socket or device, so it is left out: nothing to do")
         self._twins(prefix, names)
         return folders
 
@@ -125,9 +140,14 @@ class Listing:
             return  # deleted while we looked
         if not stat.S_ISREG(info.st_mode):
             return  # replaced while we looked
-        self._files.append(state_of(path, info))
+        state = state_of(path, info)
+        self._files.append(state)
+        if not state.downloaded:
+            self._problem("not_downloaded", path, _IN_CLOUD)
         if is_conflict_copy(path):
-            self._problem("conflict_copy", path, "two devices edited the note; keep one text")
+            self._problem(
+                "conflict_copy", path, "two devices edited the note: bring both texts together, then delete this one"
+            )
         if self._progress is not None and len(self._files) % _PROGRESS_STEP == 0:
             self._progress(len(self._files))
 
@@ -141,11 +161,15 @@ class Listing:
                 return  # just downloaded
             if stat.S_ISREG(info.st_mode):
                 self._files.append(state_of(prefix + real, info, present=False))
-                self._problem("not_downloaded", prefix + real, "in iCloud only; download it to use it")
+                self._problem("not_downloaded", prefix + real, _IN_CLOUD)
 
     def _nameable(self, prefix: str, name: str) -> bool:
         if "\\" in name and os.sep != "\\":
-            self._problem("backslash_name", prefix + name, 'a name with "\\" cannot be told from a path; rename it')
+            self._problem(
+                "backslash_name",
+                prefix + name,
+                'left out, since a name with "\\" cannot be told from a path: rename it',
+            )
             return False
         if name.isascii():
             return True
@@ -153,7 +177,7 @@ class Listing:
             name.encode()
         except UnicodeEncodeError:
             shown = os.fsencode(prefix + name).decode("utf-8", "replace")
-            self._problem("name_not_utf8", shown, "the name is not UTF-8; rename it")
+            self._problem("name_not_utf8", shown, "left out, since its name is not UTF-8: rename it")
             return False
         return True
 
@@ -162,9 +186,13 @@ class Listing:
             return
         target = self._link_target(path)
         if target is None:
-            self._problem("link_outside", path, "leads outside the folder or in a circle; it is not followed")
+            self._problem(
+                "link_outside",
+                path,
+                "leads outside the folder or in a circle, so it is not followed: copy here what it leads to",
+            )
         elif not target[1]:
-            self._problem("link_broken", path, "leads nowhere")
+            self._problem("link_broken", path, "leads nowhere: delete the link, or bring its target back")
 
     def _twins(self, prefix: str, names: Sequence[str]) -> None:
         seen: dict[str, str] = {}
@@ -173,4 +201,6 @@ class Listing:
             if other is not name:
                 first, second = sorted((other, name))
                 kind = "lookalike_names" if fold(first, case=False) == fold(second, case=False) else "case_twins"
-                self._problem(kind, prefix + second, f'beside "{first}"; other devices may keep only one of the two')
+                self._problem(
+                    kind, prefix + second, f'beside "{first}": other devices may keep only one of the two. Rename one'
+                )

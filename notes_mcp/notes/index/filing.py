@@ -20,7 +20,8 @@ LOG_KEPT = 10_000
 MAX_KEY_CHARS = 1_000
 INTEGER_LIMIT = 1 << 63
 
-_PARTS = ("tags", "aliases", "properties", "links")
+_PARTS = ("tags", "aliases", "properties", "links", "flaws")
+_ROW = "id, path, kind, size, modified_ns, inode, etag, changed_ns"
 
 
 class _Row(NamedTuple):
@@ -229,6 +230,8 @@ def _key(name: str) -> str:
     return key(name)[:MAX_KEY_CHARS]
 
 
+    db.executemany("INSERT OR IGNORE INTO flaws VALUES(?,?,?)",
+                   [(kind, number, clean(advice)) for kind, advice in facts.flaws])  # fmt: skip
 def _lines(names: Iterable[str]) -> str:
     """Names as one column: a name is never of several lines."""
     return "\n".join(" ".join(clean(name).splitlines()) for name in names)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import apsw  # noqa: TID251
 
 from notes_mcp.errors import BusyError
-from notes_mcp.notes.index import filing, rows, searching
+from notes_mcp.notes.index import filing, flaws, rows, searching
 from notes_mcp.notes.index.query import Query
 from notes_mcp.notes.index.rows import LinkRow, Page, Stamp
 from notes_mcp.notes.index.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
@@ -183,6 +183,11 @@ class Index:
         """Real paths that resemble `ref` by path, name or title, best first."""
         with self._reading() as db:
             return links.nearest(ref, rows.Files(db), limit)
+
+    def flaws(self, limit: int) -> flaws.Flaws:
+        """What of the notes a person should mend, at most `limit` examples of a kind; see `flaws`."""
+        with self._reading() as db:
+            return flaws.flaws(db, limit)
 
     def outgoing(self, path: str) -> list[LinkRow]:
         """The links in the note at `path`, in order, with where they lead."""

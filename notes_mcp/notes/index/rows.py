@@ -23,7 +23,7 @@ Stamp = tuple[int, int, int, str]
 _MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
 _SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
 _LEADS_ELSEWHERE = re.compile(r"[/\\]")  # from each folder; a bare name that one file has is the same from all
-_LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
+LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +218,10 @@ class AllFiles(Files):
 def outgoing(db: Connection, path: str) -> list[LinkRow]:
     """The links in the note at `path`, in order, each with where it leads."""
     rows = db.execute(
-        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
+        f"SELECT {LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE s.path=? ORDER BY l.position",
         (clean(path),),
     )
-    return list(_resolved(Files(db), rows.fetchall()))
+    return list(resolved(Files(db), rows.fetchall()))
 
 
 def backlinks(db: Connection, path: str) -> list[LinkRow]:
@@ -235,11 +235,11 @@ def backlinks(db: Connection, path: str) -> list[LinkRow]:
     wanted.update([name_key(alias) for alias in wanted])
     marks = ",".join("?" * len(wanted))
     rows = db.execute(
-        f"SELECT {_LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE l.target_key IN ({marks})"
+        f"SELECT {LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE l.target_key IN ({marks})"
         " AND s.path<>? ORDER BY s.path, l.position",
         [*map(clean, sorted(wanted)), clean(path)],
     )
-    return [link for link in _resolved(Files(db), rows.fetchall()) if link.resolution.path == path]
+    return [link for link in resolved(Files(db), rows.fetchall()) if link.resolution.path == path]
 
 
 def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
@@ -247,14 +247,15 @@ def all_links(db: Connection, folder: str = "") -> Iterator[LinkRow]:
     scope = Scope(0)
     scope.folder(real_folder(db, folder))
     rows = db.execute(
-        f"SELECT {_LINK_COLUMNS} FROM files f CROSS JOIN links l ON l.file=f.id JOIN files s ON s.id=f.id"
+        f"SELECT {LINK_COLUMNS} FROM files f CROSS JOIN links l ON l.file=f.id JOIN files s ON s.id=f.id"
         f" WHERE {scope.sql} ORDER BY f.path, l.position",
         scope.values,
     )
-    yield from _resolved(AllFiles(db), rows)
+    yield from resolved(AllFiles(db), rows)
 
 
-def _resolved(files: Files, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
+def resolved(files: Files, rows: Iterable[tuple[Any, ...]]) -> Iterator[LinkRow]:
+    """Rows of `LINK_COLUMNS` as links, each with where it leads."""
     seen: dict[tuple[str, str, bool], Resolution] = {}
     anywhere: dict[str, Resolution] = {}
     for source, kind, target, anchor, text, line, name in rows:

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import apsw  # noqa: TID251
 
-VERSION = 1  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
+VERSION = 2  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
 KEEP_OLD_VERSION_SECONDS = 14 * 24 * 3600  # an older server may still be in use beside this one
+NO_PLACE = "no cache directory"  # why an index is in memory that nobody gave a file to
 BUSY_MS = 5_000
 RETRY_SECONDS = 0.02
 MAX_DAMAGED = 3
@@ -44,6 +45,8 @@ CREATE TABLE links(
     file INTEGER, position INTEGER, target_key TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL,
     anchor TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY(file, position)) WITHOUT ROWID;
 CREATE INDEX links_target ON links(target_key);
+CREATE TABLE flaws(kind TEXT, file INTEGER, advice TEXT NOT NULL, PRIMARY KEY(kind, file)) WITHOUT ROWID;
+CREATE INDEX flaws_file ON flaws(file);
 CREATE TABLE log(
     seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, path TEXT NOT NULL, file_kind INTEGER NOT NULL,
     old_path TEXT);
@@ -78,7 +81,7 @@ def open_store(wanted: Path | None, *, after_generation: int = -1) -> Store:
     `after_generation`: the generation found damaged; a newer one is opened or made.
     """
     if wanted is None:
-        return open_in_memory("no cache directory")
+        return open_in_memory(NO_PLACE)
     try:
         return _open_newest(wanted, after_generation)
     except (OSError, UnicodeError, *NO_ROOM, *BUSY) as error:
@@ -219,7 +222,7 @@ def _version(connection: Connection) -> int:
 def _probe(connection: Connection) -> None:
     """Reads a little of every table, so that gross damage shows at the start and not in an answer."""
     try:
-        for table in ("files", "tags", "aliases", "properties", "links", "log"):
+        for table in ("files", "tags", "aliases", "properties", "links", "flaws", "log"):
             connection.execute(f"SELECT * FROM {table} ORDER BY 1 DESC LIMIT 1").fetchall()
         connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchall()
     except apsw.SQLError as error:

@@ -4,13 +4,14 @@ Chooses the reader by the file's extension: Markdown with front matter, else `pl
 raises, whatever the bytes are: what cannot be read is left out, and `valid_text` says so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from notes_mcp.notes.markup import plain
 from notes_mcp.notes.markup.markdown import scan
 from notes_mcp.notes.markup.spans import Link, MarkdownScan
 from notes_mcp.notes.markup.targets import as_text
 from notes_mcp.notes.properties import properties
+from notes_mcp.notes.properties.properties import Properties
 from notes_mcp.notes.records import Facts, LinkFact
 from notes_mcp.notes.text import Text
 
@@ -27,7 +28,7 @@ def extract(path: str, data: bytes) -> Facts:
     stem, extension = _name(path)
     if extension not in _MARKDOWN:
         title, headings = plain.outline(extension, text.text)
-        return Facts(title or stem, (), (), headings, (), (), text.text, text.valid)
+        return Facts(title or stem, (), (), headings, (), (), text.text, text.valid, tuple(_flaws(text)))
     found = scan(text.utf8)
     said = properties.of(text)
     body = as_text(text.utf8[found.body_start :]) if found.body_start else text.text
@@ -41,12 +42,25 @@ def extract(path: str, data: bytes) -> Facts:
         properties=said.pairs(),
         body=body,
         valid_text=text.valid,
+        flaws=(*_flaws(text), *_flaws_in_front(text, said)),
     )
 
 
 def bare_facts(path: str) -> Facts:
     """The facts of a note whose file is not read (too large, not downloaded, no permission): its name as title."""
     return Facts(_name(path)[0], (), (), (), (), (), "", True)
+
+
+def _flaws(text: Text) -> Iterator[tuple[str, str]]:
+    if not text.valid:
+        yield "not_text", f"not valid {text.encoding.upper()}: it is read with marks and never edited; save it as UTF-8"
+
+
+def _flaws_in_front(text: Text, said: Properties) -> Iterator[tuple[str, str]]:
+    if said.error is not None:
+        yield "broken_properties", f"{said.error} Until it is mended it has no properties, tags or title from there"
+    elif properties.is_unclosed(text):
+        yield "broken_properties", "opened with --- in line 1 but never closed: put a line --- below the last property"
 
 
 def _name(path: str) -> tuple[str, str]:

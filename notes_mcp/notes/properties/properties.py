@@ -20,6 +20,7 @@ TAG_KEYS = re.compile(r"tags?", re.IGNORECASE)
 ALIAS_KEYS = re.compile(r"alias(?:es)?", re.IGNORECASE)
 _MAX_KEY_CHARS = 1_000
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_OPENED = re.compile(rb"---[ \t]*(?:\r\n|\r|\n)[^\s:#>*-][^:\r\n]{0,80}:(?:[ \t]|\r|\n|\Z)")
 _CLOSING_FENCE = re.compile(rb"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r)?\Z")
 
 
@@ -127,6 +128,11 @@ def inside(utf8: bytes) -> tuple[int, int] | None:
     closing = _CLOSING_FENCE.search(utf8, 0, block[1])
     assert opening is not None and closing is not None
     return opening.end(), closing.start()
+
+
+def is_unclosed(text: Text) -> bool:
+    """Whether a note begins like front matter that has no end. A line of dashes above plain text is none."""
+    return front_matter(text.utf8) is None and _OPENED.match(text.utf8) is not None
 
 
 def of(text: Text) -> Properties:

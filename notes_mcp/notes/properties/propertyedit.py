@@ -105,7 +105,9 @@ def _block(text: Text) -> Block:
     text.require_valid()
     span = inside(text.utf8)
     if span is None:
-        return Block("", text.newline)
+        # A CR of ours would melt with an LF of theirs, which a block taken away again would take along.
+        melts = text.newline == "\r" and text.utf8.startswith(b"\n")
+        return Block("", "\n" if melts else text.newline)
     fence = _FENCE_END.search(text.utf8)
     assert fence is not None
     try:

@@ -197,6 +197,13 @@ def test_a_note_without_front_matter_gets_a_block_that_reads_as_wanted(values, c
     assert span is None or now.utf8[span[1] :].decode() == body
 
 
+def test_a_new_block_never_melts_with_the_line_end_that_follows_it():
+    note = Text.decode(b"\nmostly\rlone\rCR\r")
+    now = after(note, set_keys(note, {"a": 1}))
+    assert now.utf8 == b"---\na: 1\n---\n" + note.utf8
+    assert after(now, set_keys(now, {}, ["a"])).utf8 == note.utf8
+
+
 @quick
 @given(NAMES, TEXT | WORDS)
 def test_text_is_text_to_yaml_1_1_readers_too(name, value):

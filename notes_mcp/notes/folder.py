@@ -6,7 +6,7 @@ log holds since this process asked last, whoever wrote it. Touches the disk only
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError, TooLargeError
@@ -20,7 +20,7 @@ from notes_mcp.notes.text import etag
 
 CHUNK_FILES = 200
 CHUNK_BYTES = 2_000_000
-_NO_INODE = -1
+_NEVER = -1
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Survey:
     stale: tuple[FileState, ...]
     missing: tuple[str, ...]
     total: int
-    first: bool  # the index was empty: nothing in it is news
+    first: bool  # the index never held all there is: nothing in it is news
 
 
 class Folder:
@@ -57,14 +57,12 @@ class Folder:
         Raises StorageError or UnreadableError when the folder itself cannot be walked.
         """
         scan = self.vault.scan()
-        known = self.index.known()
-        stale = tuple(file for file in scan.files if known.get(file.path, ())[:3] != _stamp(file))
-        seen = {file.path for file in scan.files}
-        missing = tuple(path for path in known if path not in seen and not _below(path, scan.unreadable))
+        stale, absent = self.index.compare({file.path: file for file in scan.files})
+        missing = tuple(path for path in absent if not _below(path, scan.unreadable))
         # Under suspicion before anything new is read: what moved while nobody looked is then seen as moved.
-        self._suspects.update((path, known[path][3]) for path in missing)
+        self._suspects.update((path, absent[path]) for path in missing)
         self._surveyed = scan.problems
-        return Survey(stale, missing, len(scan.files), first=not known)
+        return Survey(tuple(stale), missing, len(scan.files), first=bool(stale) and not self.index.finished)
 
     def chunks(self, survey: Survey) -> Iterator[tuple[FileState, ...]]:
         """The stale files in portions that one transaction takes: newest notes first, so that they are found first."""
@@ -92,15 +90,28 @@ class Folder:
         A path that is not there is dropped at once if `sure`, or if a new path holds the very same bytes
         (a move). The others, and files that are locked just now, are returned, to be asked for again a little
         later: sync tools and editors make files vanish for a moment. What cannot be told of one path never
-        keeps the others back. `quiet` keeps first sightings out of the change log, but for `await_news`.
+        keeps the others back. What another server has read since it was `seen` is not read again. `quiet` keeps
+        first sightings out of the change log, but for `await_news`.
         """
+        with self.index.turn():
+            return self._refresh(paths, list(seen), sure=sure, quiet=quiet)
+
+    def finish(self) -> None:
+        """To be called when all of a survey is taken in: what is new from now on is news."""
+        self.index.finish()
+
+    def _refresh(self, paths: Iterable[str], seen: list[FileState], *, sure: bool, quiet: bool) -> frozenset[str]:
         entries: dict[str, Entry] = {}
         missing: set[str] = set()
         again: set[str] = set()
-        for file in (*seen, *self._files(paths, missing, again)):
-            entry = self._entry(file, missing, again)
+        told = list(self._files(paths, seen, missing, again))
+        known = self.index.known(file.path for file in (*told, *seen))
+        unread = [file for file in seen if (there := known.get(file.path)) is None or not there.fits(file)]
+        for file in (*unread, *told):
+            entry = self._entry(file, known.get(file.path), missing, again)
             if entry is not None:
                 entries[entry.state.path] = entry
+        self._count(entries.values(), len(seen) - len(unread))
         gone = self._gone(missing - entries.keys(), entries, again, sure=sure)
         loud = [entries.pop(path) for path in self._awaited & entries.keys()]
         self._awaited.difference_update(entry.state.path for entry in loud)
@@ -151,8 +162,10 @@ class Folder:
         found = (self.vault.relative(path) for path in absolute)
         return tuple(path for path in found if path is not None)
 
-    def _files(self, paths: Iterable[str], missing: set[str], again: set[str]) -> Iterator[FileState]:
-        """Paths as files: folders become what is in them, on disk and in the index."""
+    def _files(
+        self, paths: Iterable[str], seen: list[FileState], missing: set[str], again: set[str]
+    ) -> Iterator[FileState]:
+        """Paths that are files. Of folders, what is in them goes to `seen`, what only the index has to `missing`."""
         for path in paths:
             try:
                 found = self._look(path)
@@ -165,7 +178,7 @@ class Folder:
                 _log.info("%s: %s", path, error)  # no permission to look there: nothing is proven
                 continue
             if isinstance(found, Scan):
-                yield from found.files
+                seen += found.files
                 there, unseen = {file.path for file in found.files}, found.unreadable
             else:
                 there, unseen = set(), ()
@@ -181,9 +194,9 @@ class Folder:
         state = self.vault.stat(path)
         return self.vault.scan(path) if state is None and self.vault.is_folder(path) else state
 
-    def _entry(self, file: FileState, missing: set[str], again: set[str]) -> Entry | None:
+    def _entry(self, file: FileState, known: Stamp | None, missing: set[str], again: set[str]) -> Entry | None:
         path = file.path
-        self._unread.pop(path, None)
+        before = self._unread.pop(path, None)
         if file.kind == "attachment":
             return Entry(file, _stat_etag(file), None)
         if not file.downloaded:
@@ -203,12 +216,21 @@ class Folder:
                 again.add(path)
             self._unread[path] = Problem("unreadable", path, str(error))
             # What was known of it stays searchable; a note never seen before is at least listed.
-            return None if self.index.get(path) else _unread(file)
+            return None if known else _unread(file)
         if state.path != path:
             missing.add(path)
             return None
-        facts = self._facts(path, data)
-        return Entry(state, etag(data), facts)
+        if known is not None and known.etag == (mark := etag(data)):
+            if before is not None and before.kind == "not_understood":
+                self._unread[path] = before
+            return Entry(state, mark, None)
+        return Entry(state, etag(data), self._facts(path, data))
+
+    def _count(self, entries: Collection[Entry], known: int) -> None:
+        """Says how much work this was. Bytes that the index holds already are not taken apart."""
+        read = sum(entry.facts is not None for entry in entries)
+        if read or known:
+            _log.debug("%s: %d notes read, %d files known by then", self.name, read, known)
 
     def _facts(self, path: str, data: bytes) -> Facts:
         try:
@@ -277,13 +299,9 @@ class Folder:
             self._unread[path] = Problem("not_understood", path, f"it cannot be taken into the index: {error}")
 
 
-def _stamp(file: FileState) -> tuple[int, int, int]:
-    return file.size, file.modified_ns, file.inode
-
-
 def _unread(file: FileState) -> Entry:
-    """A note that is listed by its name alone. No file has that inode, so each survey tries again to read it."""
-    return Entry(replace(file, inode=_NO_INODE), _stat_etag(file), bare_facts(file.path))
+    """A note that is listed by its name alone. No file has that time, so each survey tries again to read it."""
+    return Entry(replace(file, changed_ns=_NEVER), _stat_etag(file), bare_facts(file.path))
 
 
 def _stat_etag(state: FileState) -> str:

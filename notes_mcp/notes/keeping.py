@@ -168,7 +168,8 @@ class Keeper:
             # The second look belongs to the comparison: an index that holds what is long gone is not complete.
             await anyio.sleep(self._settings.vanish_ms / 1000)
             await self._take(folder, partial(_refresh, folder, survey.missing, sure=True))
-        if survey.first and survey.stale:
+        await self._write(folder.finish)
+        if survey.first:
             self._tell(folder, [], False)
         if self._said.pop(folder, None):
             _log.warning("%s: in step with the disk again", folder.name)

@@ -21,6 +21,7 @@ class FileState:
     modified_ns: int
     inode: int
     downloaded: bool = True  # False: a cloud drive's placeholder; must not be opened
+    changed_ns: int = 0  # st_ctime_ns, also moved by a write that sets the old time back; 0 where there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Scan:
     folders: tuple[str, ...]
     unreadable: tuple[str, ...]
     problems: tuple[Problem, ...]
-
     ignored: tuple[tuple[str, int, int], ...] = ()  # (rule, files, folders) that the rule hides; nothing below them
+
 
 @dataclass(frozen=True, slots=True)
 class LinkFact:
@@ -66,12 +67,15 @@ class Facts:
     properties: tuple[tuple[str, str], ...]  # (key, one scalar value as written); a list gives one pair per item
     body: str
     valid_text: bool
-
     flaws: tuple[tuple[str, str], ...] = ()  # (kind of Problem, advice) of what a person should mend in it
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file to put into the index: its state, the hash of its bytes, and its facts (None: attachment)."""
+    """One file to put into the index: its state, the hash of its bytes, and its facts.
+
+    Without facts: an attachment, or a note of which the index holds just these bytes already.
+    """
 
     state: FileState
     etag: str
@@ -80,7 +84,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one refresh found. `gone` are paths proven absent; `quiet` keeps first sightings out of the log."""
+    """What one refresh found. `gone` are paths proven absent; `quiet` keeps first sightings out of the log,
+    until the index is finished for the first time."""
 
     entries: tuple[Entry, ...] = ()
     gone: tuple[str, ...] = ()

@@ -38,6 +38,7 @@ def brought_up(folder: Folder) -> Folder:
     for portion in folder.chunks(survey):
         folder.refresh(seen=portion, quiet=survey.first)
     folder.refresh(survey.missing, sure=True)
+    folder.finish()
     folder.news()
     return folder
 

@@ -171,7 +171,7 @@ class Mover:
         """A link that was written a moment ago, by whomever, must be known too."""
         survey = self._folder.survey()
         for portion in self._folder.chunks(survey):
-            self._folder.refresh(seen=portion)
+            self._folder.refresh(seen=portion, quiet=survey.first)
 
     def _relink(self, moves: Moves) -> tuple[tuple[Relinked, ...], tuple[Left, ...]]:
         before = Links(self._folder.index)

@@ -83,7 +83,7 @@ class Sweeper:
         # A tag that was written a moment ago, by whomever, must be known too.
         survey = self._folder.survey()
         for portion in self._folder.chunks(survey):
-            self._folder.refresh(seen=portion)
+            self._folder.refresh(seen=portion, quiet=survey.first)
         found: set[str] = set()
         for tag in tags or (None,):
             found.update(self._noted(tag))

@@ -31,7 +31,8 @@ def downloaded(info: os.stat_result) -> bool:
 def state_of(path: str, info: os.stat_result, *, present: bool = True) -> FileState:
     """The FileState of the file at `path`, which `info` describes."""
     there = present and downloaded(info)
-    return FileState(path, kind_of(path), info.st_size, info.st_mtime_ns, info.st_ino, there)
+    changed_ns = 0 if os.name == "nt" else info.st_ctime_ns  # Windows gives the time it was made
+    return FileState(path, kind_of(path), info.st_size, info.st_mtime_ns, info.st_ino, there, changed_ns)
 
 
 class Listing:
@@ -59,8 +60,8 @@ class Listing:
             Problem("ignore_pattern", pattern, "not a gitignore pattern, so it is left out: correct it")
             for pattern in policy.rejected
         ]
-        self.leftovers: list[str] = []
         self._ignored: Counter[tuple[str, bool]] = Counter()  # by rule, and whether it was a folder
+        self.leftovers: list[str] = []
 
     def run(self, under: str) -> None:
         """Walks `under` ("" is everything). OSError if that very folder cannot be listed."""

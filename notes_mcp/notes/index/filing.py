@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from notes_mcp.notes.index.schema import Connection, immediate
+from notes_mcp.notes.index.schema import Connection, immediate, scalar
 from notes_mcp.notes.index.segment import clean, fold, key, segment
 from notes_mcp.notes.links.links import name_key
 from notes_mcp.notes.records import Batch, Change, ChangeKind, Entry, FileKind
@@ -32,12 +32,13 @@ class _Row(NamedTuple):
     modified_ns: int
     inode: int
     etag: str
+    changed_ns: int
 
 
 class _Plan(NamedTuple):
     """What a batch means against the rows there are. `moved` gives the new entry's old row."""
 
-    touched: list[tuple[Entry, _Row]]  # only size, time or inode differ
+    touched: list[tuple[Entry, _Row]]  # only size, times or inode differ
     updated: list[tuple[Entry, _Row]]
     created: list[Entry]
     moved: list[tuple[Entry, _Row]]
@@ -60,8 +61,8 @@ def apply(db: Connection, batch: Batch) -> list[Change]:
         for entry, row in plan.touched:
             state = entry.state
             db.execute(
-                "UPDATE files SET size=?, modified_ns=?, inode=? WHERE id=?",
-                (state.size, state.modified_ns, _inode_out(state.inode), row.id),
+                "UPDATE files SET size=?, modified_ns=?, inode=?, changed_ns=? WHERE id=?",
+                (state.size, state.modified_ns, _inode_out(state.inode), state.changed_ns, row.id),
             )
         replaced = [*plan.updated, *plan.moved]
         _remove(db, [row.id for _, row in replaced])
@@ -69,16 +70,28 @@ def apply(db: Connection, batch: Batch) -> list[Change]:
             _insert(db, entry, row.id, words)
         for entry in plan.created:
             _insert(db, entry, None, words)
-        return _record(db, plan, quiet=batch.quiet)
+        return _record(db, plan, quiet=batch.quiet and not finished(db))
+
+
+def finished(db: Connection) -> bool:
+    """Whether the index has once held all there was: from then on what is seen for the first time is new."""
+    return bool(scalar(db, "SELECT finished FROM state"))
+
+
+def finish(db: Connection) -> None:
+    """The index holds all there is now."""
+    if not finished(db):
+        db.execute("UPDATE state SET finished=1")
 
 
 def _storable(entry: Entry) -> Entry:
     """With times and sizes that SQLite can hold: file systems give stranger ones."""
     state = entry.state
-    size, modified_ns = (max(-INTEGER_LIMIT, min(n, INTEGER_LIMIT - 1)) for n in (state.size, state.modified_ns))
-    if (size, modified_ns) == (state.size, state.modified_ns):
+    given = state.size, state.modified_ns, state.changed_ns
+    size, modified_ns, changed_ns = kept = tuple(max(-INTEGER_LIMIT, min(n, INTEGER_LIMIT - 1)) for n in given)
+    if kept == given:
         return entry
-    return replace(entry, state=replace(state, size=size, modified_ns=modified_ns))
+    return replace(entry, state=replace(state, size=size, modified_ns=modified_ns, changed_ns=changed_ns))
 
 
 def inode_in(stored: object) -> int:
@@ -94,13 +107,17 @@ def _compare(db: Connection, entries: dict[str, Entry], gone: Sequence[str]) -> 
     plan = _Plan([], [], [], [], [])
     fresh: list[Entry] = []
     for path, entry in entries.items():
-        row = _row(db, path)
-        if row is None:
+        row, state = _row(db, path), entry.state
+        if row is not None and row.etag == entry.etag and KINDS[row.kind] == state.kind:
+            stamp = state.size, state.modified_ns, state.inode, state.changed_ns
+            if stamp != (row.size, row.modified_ns, row.inode, row.changed_ns):
+                plan.touched.append((entry, row))
+        elif entry.facts is None and state.kind == "note":
+            continue  # what the index held has changed since: another server, who knows more, was here
+        elif row is None:
             fresh.append(entry)
-        elif row.etag != entry.etag or KINDS[row.kind] != entry.state.kind:
+        else:
             plan.updated.append((entry, row))
-        elif (row.size, row.modified_ns, row.inode) != (entry.state.size, entry.state.modified_ns, entry.state.inode):
-            plan.touched.append((entry, row))
     left = {row.id: row for path in gone for row in _rows_at(db, clean(path)) if row.path not in entries}
     origins = _Origins(left)
     for entry in fresh:
@@ -148,7 +165,7 @@ def _rewritten(plan: _Plan) -> Iterator[str]:
 
 
 def _row(db: Connection, path: str) -> _Row | None:
-    for row in db.execute("SELECT id, path, kind, size, modified_ns, inode, etag FROM files WHERE path=?", (path,)):
+    for row in db.execute(f"SELECT {_ROW} FROM files WHERE path=?", (path,)):
         return _as_row(row)
     return None
 
@@ -158,10 +175,7 @@ def _rows_at(db: Connection, path: str) -> list[_Row]:
     row = _row(db, path)
     if row is not None:
         return [row]
-    found = db.execute(
-        "SELECT id, path, kind, size, modified_ns, inode, etag FROM files WHERE path>? AND path<?",
-        (path + "/", path + "0"),
-    )
+    found = db.execute(f"SELECT {_ROW} FROM files WHERE path>? AND path<?", (path + "/", path + "0"))
     return [_as_row(row) for row in found]
 
 
@@ -199,9 +213,9 @@ def _insert(db: Connection, entry: Entry, number: int | None, words: dict[str, t
     aliases = _lines(facts.aliases) if facts else ""
     title = clean(facts.title) if facts else name
     db.execute(
-        "INSERT INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO files VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (number, path, KINDS.index(state.kind), state.size, state.modified_ns, _inode_out(state.inode), entry.etag,
-         folder, name_key(path), key(path), title, tags, aliases),
+         folder, name_key(path), key(path), title, tags, aliases, state.changed_ns),
     )  # fmt: skip
     if facts is None:
         return
@@ -216,6 +230,8 @@ def _insert(db: Connection, entry: Entry, number: int | None, words: dict[str, t
         "INSERT OR IGNORE INTO properties VALUES(?,?,?)",
         [(_key(name), _key(value), number) for name, value in facts.properties],
     )
+    db.executemany("INSERT OR IGNORE INTO flaws VALUES(?,?,?)",
+                   [(kind, number, clean(advice)) for kind, advice in facts.flaws])  # fmt: skip
     db.executemany(
         "INSERT INTO links VALUES(?,?,?,?,?,?,?,?)",
         [
@@ -230,8 +246,6 @@ def _key(name: str) -> str:
     return key(name)[:MAX_KEY_CHARS]
 
 
-    db.executemany("INSERT OR IGNORE INTO flaws VALUES(?,?,?)",
-                   [(kind, number, clean(advice)) for kind, advice in facts.flaws])  # fmt: skip
 def _lines(names: Iterable[str]) -> str:
     """Names as one column: a name is never of several lines."""
     return "\n".join(" ".join(clean(name).splitlines()) for name in names)

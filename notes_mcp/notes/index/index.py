@@ -6,8 +6,8 @@ memory there is one for all. What is asked is answered by `rows` and `searching`
 index takes its place and IndexResetError says so.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -21,8 +21,9 @@ from notes_mcp.notes.index.rows import LinkRow, Page, Stamp
 from notes_mcp.notes.index.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
 from notes_mcp.notes.index.scope import Scope, real_folder
 from notes_mcp.notes.index.searching import Found
+from notes_mcp.notes.index.turn import Turn
 from notes_mcp.notes.links import links
-from notes_mcp.notes.records import Batch, Change, FileKind, Note
+from notes_mcp.notes.records import Batch, Change, FileKind, FileState, Note
 
 MAX_IDLE_READERS = 4
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class Index:
 
     def __init__(self, wanted: Path | None, store: Store) -> None:
         self._wanted = wanted
+        self._turn = Turn(wanted) if wanted else None
         self._store = store
         self._writers: SimpleQueue[Store] = SimpleQueue()
         self._writers.put(store)
@@ -88,6 +90,21 @@ class Index:
         with self._writing() as db:
             return filing.apply(db, batch)
 
+    def finish(self) -> None:
+        """It holds all there is: what is seen for the first time from now on is a change, whoever sees it."""
+        with self._writing() as db:
+            filing.finish(db)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has once held all there was."""
+        with self._reading() as db:
+            return filing.finished(db)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while notes are read for this index: among servers that share it, one at a time; see `turn`."""
+        return nullcontext() if self.in_memory or self._turn is None else self._turn.taken()
+
     # -- the change log -----------------------------------------------------------------------------
 
     def last_seq(self) -> int:
@@ -102,10 +119,15 @@ class Index:
 
     # -- files --------------------------------------------------------------------------------------
 
-    def known(self) -> dict[str, Stamp]:
-        """Path -> (size, modified_ns, inode, etag) of every file."""
+    def known(self, paths: Iterable[str] | None = None) -> dict[str, Stamp]:
+        """Path -> stamp of every file, or of those among `paths`."""
         with self._reading() as db:
-            return rows.known(db)
+            return rows.known(db, paths)
+
+    def compare(self, files: Mapping[str, FileState]) -> tuple[list[FileState], dict[str, str]]:
+        """Those of all `files` that the index does not hold as they are; path -> etag of what it holds beside them."""
+        with self._reading() as db:
+            return rows.compare(db, files)
 
     def count(self, kind: FileKind | None = None) -> int:
         """How many files, or files of one kind."""
@@ -162,6 +184,11 @@ class Index:
         with self._reading() as db:
             return rows.tags(db, prefix, folder)
 
+    def flaws(self, limit: int) -> flaws.Flaws:
+        """What of the notes a person should mend, at most `limit` examples of a kind; see `flaws`."""
+        with self._reading() as db:
+            return flaws.flaws(db, limit)
+
     # -- links --------------------------------------------------------------------------------------
 
     def resolve_ref(self, ref: str, *, for_write: bool = False) -> str:
@@ -183,11 +210,6 @@ class Index:
         """Real paths that resemble `ref` by path, name or title, best first."""
         with self._reading() as db:
             return links.nearest(ref, rows.Files(db), limit)
-
-    def flaws(self, limit: int) -> flaws.Flaws:
-        """What of the notes a person should mend, at most `limit` examples of a kind; see `flaws`."""
-        with self._reading() as db:
-            return flaws.flaws(db, limit)
 
     def outgoing(self, path: str) -> list[LinkRow]:
         """The links in the note at `path`, in order, with where they lead."""

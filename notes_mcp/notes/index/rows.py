@@ -6,9 +6,9 @@ Every function takes a connection and gives plain values; nothing is kept betwee
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from notes_mcp.notes.index.filing import KINDS, inode_in
@@ -16,14 +16,29 @@ from notes_mcp.notes.index.schema import Connection, scalar
 from notes_mcp.notes.index.scope import COLUMNS, Key, Scope, after, key_of, note_of, order_by, real_folder
 from notes_mcp.notes.index.segment import clean, key
 from notes_mcp.notes.links.links import NOWHERE, Resolution, name_key, resolve, without_extension
-from notes_mcp.notes.records import Change, FileKind, Note
+from notes_mcp.notes.records import Change, FileKind, FileState, Note
 
 MANY_PAGES = 10
-Stamp = tuple[int, int, int, str]
 _MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
 _SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
 _LEADS_ELSEWHERE = re.compile(r"[/\\]")  # from each folder; a bare name that one file has is the same from all
+_STAMP = "path, size, modified_ns, inode, etag, changed_ns"
 LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
+
+
+class Stamp(NamedTuple):
+    """How a file was when the index took it in."""
+
+    size: int
+    modified_ns: int
+    inode: int
+    etag: str
+    changed_ns: int
+
+    def fits(self, file: FileState) -> bool:
+        """Whether the file is unaltered since, as far as can be told without reading it."""
+        stamp = self.size, self.modified_ns, self.inode, self.changed_ns
+        return stamp == (file.size, file.modified_ns, file.inode, file.changed_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +63,31 @@ class LinkRow:
     resolution: Resolution = NOWHERE
 
 
-def known(db: Connection) -> dict[str, Stamp]:
-    """Path -> (size, modified_ns, inode, etag) of every file."""
-    rows = db.execute("SELECT path, size, modified_ns, inode, etag FROM files")
-    return {path: (size, modified_ns, inode_in(inode), etag) for path, size, modified_ns, inode, etag in rows}
+def known(db: Connection, paths: Iterable[str] | None) -> dict[str, Stamp]:
+    """Path -> stamp of every file, or of those among `paths`."""
+    if paths is None:
+        return dict(_stamps(db.execute(f"SELECT {_STAMP} FROM files")))
+    found: dict[str, Stamp] = {}
+    for path in paths:
+        found.update(_stamps(db.execute(f"SELECT {_STAMP} FROM files WHERE path=?", (clean(path),))))
+    return found
+
+
+def compare(db: Connection, files: Mapping[str, FileState]) -> tuple[list[FileState], dict[str, str]]:
+    """Those of all `files` that the index does not hold as they are; path -> etag of what it holds beside them."""
+    stale, missing = dict(files), dict[str, str]()
+    for path, stamp in _stamps(db.execute(f"SELECT {_STAMP} FROM files")):
+        file = files.get(path)
+        if file is None:
+            missing[path] = stamp.etag
+        elif stamp.fits(file):
+            del stale[path]
+    return list(stale.values()), missing
+
+
+def _stamps(found: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, Stamp]]:
+    for path, size, modified_ns, inode, etag, changed_ns in found:
+        yield path, Stamp(size, modified_ns, inode_in(inode), etag, changed_ns)
 
 
 def count(db: Connection, kind: FileKind | None) -> int:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import apsw  # noqa: TID251
 
-VERSION = 2  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
+VERSION = 3  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
 KEEP_OLD_VERSION_SECONDS = 14 * 24 * 3600  # an older server may still be in use beside this one
 NO_PLACE = "no cache directory"  # why an index is in memory that nobody gave a file to
 BUSY_MS = 5_000
@@ -30,7 +30,8 @@ TABLES = f"""
 CREATE TABLE files(
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kind INTEGER NOT NULL, size INTEGER NOT NULL,
     modified_ns INTEGER NOT NULL, inode NOT NULL, etag TEXT NOT NULL, folder TEXT NOT NULL,
-    name_key TEXT NOT NULL, path_key TEXT NOT NULL, title TEXT NOT NULL, tags TEXT NOT NULL, aliases TEXT NOT NULL);
+    name_key TEXT NOT NULL, path_key TEXT NOT NULL, title TEXT NOT NULL, tags TEXT NOT NULL, aliases TEXT NOT NULL,
+    changed_ns INTEGER NOT NULL);
 CREATE INDEX files_name ON files(name_key);
 CREATE INDEX files_key ON files(path_key);
 CREATE INDEX files_folder ON files(kind, folder);
@@ -47,6 +48,8 @@ CREATE TABLE links(
 CREATE INDEX links_target ON links(target_key);
 CREATE TABLE flaws(kind TEXT, file INTEGER, advice TEXT NOT NULL, PRIMARY KEY(kind, file)) WITHOUT ROWID;
 CREATE INDEX flaws_file ON flaws(file);
+CREATE TABLE state(finished INTEGER NOT NULL);
+INSERT INTO state VALUES(0);
 CREATE TABLE log(
     seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, path TEXT NOT NULL, file_kind INTEGER NOT NULL,
     old_path TEXT);
@@ -222,7 +225,7 @@ def _version(connection: Connection) -> int:
 def _probe(connection: Connection) -> None:
     """Reads a little of every table, so that gross damage shows at the start and not in an answer."""
     try:
-        for table in ("files", "tags", "aliases", "properties", "links", "flaws", "log"):
+        for table in ("files", "tags", "aliases", "properties", "links", "flaws", "state", "log"):
             connection.execute(f"SELECT * FROM {table} ORDER BY 1 DESC LIMIT 1").fetchall()
         connection.execute("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").fetchall()
     except apsw.SQLError as error:

@@ -75,6 +75,16 @@ def test_line_spans_cover_the_note_and_agree_with_line_of(data):
             text.line_span(outside)
 
 
+def test_lf_crlf_and_cr_end_a_line_and_nothing_else_does():
+    text = Text.decode("a\x0b\x0c\x1c\x85\u2028\u2029\r\nb\r\rc\n".encode())
+    assert [text.utf8[slice(*text.line_span(line))][-2:] for line in range(1, text.line_count + 1)] == [
+        b"\r\n",
+        b"b\r",
+        b"\r",
+        b"c\n",
+    ]
+
+
 @quick
 @given(WORDS, st.sampled_from(["\n", "\r\n", "\r"]))
 def test_new_text_takes_the_line_ends_of_the_note(new, newline):

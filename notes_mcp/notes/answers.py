@@ -4,7 +4,8 @@ Unlike in `records`, every path here is as clients see it: with the folder's nam
 when several folders are served. Lines are 1-based, sizes in bytes, times in nanoseconds.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from notes_mcp.notes.markup.markdown import MarkdownScan
@@ -202,10 +203,11 @@ class ChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Everything `notes_info` tells."""
+    """Everything `notes_info` tells. Of the problems only the first of each kind are there; all are counted."""
 
     folders: tuple[FolderInfo, ...]
     recent_notes: tuple[Note, ...]
     recent_changes: tuple[ChangeRecord, ...]
     problems: tuple[Problem, ...]
     state: IndexState
+    problem_counts: Mapping[str, int] = field(default_factory=dict)  # by kind

@@ -3,11 +3,12 @@
 The format is Moment.js's (momentjs.com/docs, "Format"), as Obsidian's core plugin reads it; English names.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+
+from notes_mcp.notes import obsidian
 
 SETTINGS = ".obsidian/daily-notes.json"
 DEFAULT_FOLDER = "Daily"
@@ -30,25 +31,22 @@ class DailyNotes:
     folder: str = DEFAULT_FOLDER
     format: str = DEFAULT_FORMAT
     template: str = ""
+    problem: str = ""
 
     @classmethod
     def read(cls, data: bytes | None) -> "DailyNotes":
-        """From the bytes of the settings file; None, or a file that is not JSON, gives the defaults."""
+        """From the bytes of the settings file; None, or a file that cannot be read, gives the defaults, and
+        `problem` says why."""
+        said, problem = obsidian.texts(data, ("folder", "format", "template"))
         if data is None:
             return cls()
-        try:
-            said = json.loads(data)
-        except (ValueError, RecursionError):
-            return cls()
-        if not isinstance(said, dict):
-            return cls()
-
-        def text(key: str) -> str:
-            value = said.get(key)
-            return value.strip() if isinstance(value, str) else ""
-
         # With a settings file, an empty folder means the top of the vault.
-        return cls(text("folder").strip("/"), text("format") or DEFAULT_FORMAT, text("template"))
+        return cls(
+            said.get("folder", DEFAULT_FOLDER if problem else "").strip("/"),
+            said.get("format") or DEFAULT_FORMAT,
+            said.get("template", ""),
+            problem and f"{problem}, so that part is as without the file. Correct it in Obsidian's settings",
+        )
 
     def path(self, day: date) -> str:
         """The path of that day's note, with extension."""

@@ -59,6 +59,11 @@ class PromptNote:
         return _PLACEHOLDER.sub(value, self.text)
 
 
+def read_bytes(data: bytes) -> PromptNote:
+    """The same of a note's bytes."""
+    return read(Text.decode(data))
+
+
 def read(text: Text | None) -> PromptNote:
     """The prompt that a note's text makes; of no text an empty one.
 

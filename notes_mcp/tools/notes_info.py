@@ -1,5 +1,7 @@
 """notes_info: what is served, what happened lately, what needs a person's eye, and the limits."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from notes_mcp import __version__
@@ -54,6 +56,7 @@ class Overview(Result):
     recent_notes: list[NoteRow]
     recent_changes: list[ChangeRow]
     problems: list[ProblemRow]
+    problem_counts: dict[str, int] | None = None
     more_problems: int | None = None
     index: IndexRow
     limits: Limits
@@ -65,18 +68,31 @@ async def notes_info(args: Args, library: "Library", report: Report) -> Overview
     """The folders served, newest notes, latest changes with their change_id, problems found, limits."""
     info = await library.info()
     room = library.settings.max_answer_chars // 5
-    problems = [_problem(problem) for problem in info.problems]
-    shown = fit_rows(problems, room)
+    shown = _of_every_kind([_problem(problem) for problem in info.problems], room)
+    counts = dict(info.problem_counts)
     return Overview(
         folders=fit_rows([_folder(folder) for folder in info.folders], room),
         recent_notes=fit_rows([note_row(note) for note in info.recent_notes], room),
         recent_changes=fit_rows([_change(change, room // 4) for change in info.recent_changes], room),
         problems=shown,
-        more_problems=len(problems) - len(shown) or None,
+        problem_counts=counts or None,
+        more_problems=sum(counts.values()) - len(shown) or None,
         index=_index(info.state),
         limits=_limits(library.settings),
         version=__version__,
     )
+
+
+def _of_every_kind(rows: Sequence[ProblemRow], max_chars: int) -> list[ProblemRow]:
+    """As many as fit, in their order: the first of each kind, then the second of each, so that none hides another."""
+    ranks: Counter[str] = Counter()
+    ranked = []
+    for place, row in enumerate(rows):
+        ranked.append((ranks[row.kind], place, row))
+        ranks[row.kind] += 1
+    fair = [row for _, _, row in sorted(ranked, key=lambda each: each[:2])]
+    kept = fit_rows(fair, max_chars)
+    return [row for row in rows if row in kept]
 
 
 def _folder(folder: FolderInfo) -> FolderRow:

@@ -1,6 +1,7 @@
 """A library of notes in a dict, honouring the contract that tools rely on. No disk, no index, no threads."""
 
 import base64
+from collections import Counter
 from collections.abc import Callable
 from datetime import date
 from fnmatch import fnmatchcase
@@ -194,7 +195,8 @@ class FakeLibrary:
     async def info(self) -> Info:
         folder = FolderInfo("notes", len(self.files), 0, False, "events")
         recent = tuple(self.note(path) for path in sorted(self.files)[:10])
-        return Info((folder,), recent, self.changes, self.problems, self.index)
+        counts = Counter(problem.kind for problem in self.problems)
+        return Info((folder,), recent, self.changes, self.problems, self.index, counts)
 
     def uri(self, path: str) -> str:
         return to_uri(path)

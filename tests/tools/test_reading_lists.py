@@ -133,8 +133,19 @@ async def test_info_tells_folders_changes_problems_and_limits(call: Caller, libr
         "name": "notes", "notes": 5, "attachments": 0, "read_only": False, "watching": "events"
     }  # fmt: skip
     assert len(told["problems"]) + told["more_problems"] == 2_000
+    assert told["problem_counts"] == {"not_utf8": 2_000}
     assert told["recent_changes"][0]["change_id"] == "c9"
     assert told["recent_changes"][0]["paths"][-1].endswith("more")
     assert told["limits"]["max_answer_chars"] == 20_000
     assert told["index"] == {"indexed": 5, "total": 5, "complete": True}
     assert told["version"]
+
+
+async def test_of_every_kind_of_problem_there_is_one_before_there_are_two(call: Caller, library: FakeLibrary) -> None:
+    many = [Problem("broken_link", f"{number}.md", "mend it " * 20) for number in range(500)]
+    library.problems = (*many, Problem("ignored", "*.log"), Problem("ignored", "*.tmp"))
+    told = (await call("notes_info"))["structuredContent"]
+    assert [problem["kind"] for problem in told["problems"][-2:]] == ["ignored", "ignored"]
+    assert told["problems"][0]["path"] == "0.md" and 2 < len(told["problems"]) < 50
+    assert told["problem_counts"] == {"broken_link": 500, "ignored": 2}
+    assert len(told["problems"]) + told["more_problems"] == 502

@@ -20,6 +20,7 @@ from notes_mcp.notes.answers import (
     Watching,
     Written,
 )
+from notes_mcp.notes.asking.health import Health
 from notes_mcp.notes.changes.writing import Outcome
 from notes_mcp.notes.daily import SETTINGS, DailyNotes
 from notes_mcp.notes.diff import unified
@@ -28,7 +29,7 @@ from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.links import links
 from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.opening import Served
-from notes_mcp.notes.records import Change, FileState, Note, Problem
+from notes_mcp.notes.records import Change, FileState, Note
 from notes_mcp.notes.shelf import Shelf
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.settings import Settings
@@ -44,6 +45,7 @@ class Answers:
         self._served = tuple(served)
         self._shelf = Shelf([each.folder for each in served])
         self._settings = settings
+        self._health = Health(self._shelf, settings)
 
     def resolve(self, ref: str, *, for_write: bool = False) -> tuple[Folder, str]:
         """The file that `ref` means: a path in any form, a URI, a bare name, and for reading an alias or wikilink.
@@ -173,7 +175,6 @@ class Answers:
         """The overview; `recent` are the newest notes."""
         folders: list[FolderInfo] = []
         changes: list[ChangeRecord] = []
-        problems: list[Problem] = []
         for each in self._served:
             folder = each.folder
             folders.append(
@@ -188,20 +189,17 @@ class Answers:
             for change in each.journal.recent(RECENT) if each.journal is not None else []:
                 paths = tuple(self._shelf.label(folder, path) for path in change.paths)
                 changes.append(ChangeRecord(change.change_id, change.tool, change.when_ns, paths))
-            problems += (self._labelled(folder, problem) for problem in folder.problems())
         changes.sort(key=lambda change: change.change_id, reverse=True)
         if state.complete:
             count = sum(folder.notes + folder.attachments for folder in folders)
             state = IndexState(count, count, complete=True)
-        return Info(tuple(folders), tuple(recent), tuple(changes[:RECENT]), tuple(problems), state)
+        problems, counts = self._health.look(watching, state)
+        return Info(tuple(folders), tuple(recent), tuple(changes[:RECENT]), problems, state, counts)
 
     def labelled(self, folder: Folder, change: Change) -> Change:
         """The change with paths as clients see them."""
         old = None if change.old_path is None else self._shelf.label(folder, change.old_path)
         return Change(change.seq, change.kind, self._shelf.label(folder, change.path), change.file_kind, old)
-
-    def _labelled(self, folder: Folder, problem: Problem) -> Problem:
-        return Problem(problem.kind, self._shelf.label(folder, problem.path), problem.advice)
 
     def _by_index(self, ref: str, places: Sequence[tuple[Folder, str]], *, for_write: bool) -> tuple[Folder, str]:
         found: list[tuple[Folder, str]] = []

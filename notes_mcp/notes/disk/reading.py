@@ -46,6 +46,10 @@ class Reading(Door):
                 return state_of(trace.path, info, present=False) if info else None
             return state_of(trace.path, trace.info) if stat.S_ISREG(trace.info.st_mode) else None
 
+    def writable(self) -> bool:
+        """Whether this user may make files at the top of the folder; asked of the system, nothing is tried."""
+        return os.access(self.root, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
     def scan(self, under: str = "", on_progress: Callable[[int], None] | None = None) -> Scan:
         """Every visible file and folder below `under`, sorted. Folders that cannot be listed are `unreadable`:
         nothing in them is proven gone. StorageError if the notes folder itself is not there or seems unmounted;

@@ -6,23 +6,26 @@ file and no alias has; those that spell out a path or an extension are resolved,
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from notes_mcp.notes.index.rows import LINK_COLUMNS, AllFiles, LinkRow, resolved
 from notes_mcp.notes.index.schema import Connection, scalar
+from notes_mcp.notes.links.links import NOTE_EXTENSIONS
 from notes_mcp.notes.records import Problem
 
 MAX_RESOLVED = 5_000
-_OF_NOTES = "FROM links l JOIN files s ON s.id=l.file WHERE l.target<>''"
 _KNOWN = (
     "(EXISTS(SELECT 1 FROM files n WHERE n.name_key=l.target_key)"
     " OR EXISTS(SELECT 1 FROM aliases a WHERE a.key=l.target_key))"
 )
 _SPELT = r"(l.target GLOB '*[/\%.]*' OR l.target GLOB '[ ]*' OR l.target GLOB '*[ ]')"
-# With such names about, a link can lead to a file whose name is another than what the link's last part says.
+# Among such names a link may lead to a file of another name than its own last part, or to none of the same name.
+_ODD = " OR ".join(
+    f"{{0}} GLOB '{odd}'" for odd in ("*%[0-9a-fA-F][0-9a-fA-F]*", *(f"*{end}" for end in NOTE_EXTENSIONS))
+)
 _ODD_NAMES = (
-    "SELECT EXISTS(SELECT 1 FROM aliases WHERE key GLOB '*[/%.]*') OR EXISTS(SELECT 1 FROM files WHERE path GLOB '*%*')"
+    f"SELECT EXISTS(SELECT 1 FROM files WHERE path GLOB '*%[0-9a-fA-F][0-9a-fA-F]*' OR {_ODD.format('name_key')})"
+    f" OR EXISTS(SELECT 1 FROM aliases WHERE key GLOB '*/*' OR {_ODD.format('key')})"
 )
 
 
@@ -38,34 +41,40 @@ class Flaws:
     counted: bool
 
 
-def flaws(db: Connection, limit: int) -> Flaws:
-    """At most `limit` examples of each kind, and of lost links."""
-    counts: dict[str, int] = dict(_rows(db, "SELECT kind, count(*) FROM flaws GROUP BY kind ORDER BY kind"))
+def flaws(db: Connection, limit: int, apart: Sequence[str] = ()) -> Flaws:
+    """At most `limit` examples of each kind, and of lost links. Notes in the folders `apart` do not count."""
+    outside, values = _outside(apart)
+    of_notes = f"FROM flaws w JOIN files s ON s.id=w.file WHERE {outside}"
+    counts: dict[str, int] = dict(_rows(db, f"SELECT w.kind, count(*) {of_notes} GROUP BY w.kind", values))
     examples = tuple(
         Problem(kind, path, advice)
         for kind in counts
         for path, advice in _rows(
-            db,
-            "SELECT f.path, w.advice FROM flaws w JOIN files f ON f.id=w.file WHERE w.kind=? ORDER BY f.path LIMIT ?",
-            (kind, limit),
+            db, f"SELECT s.path, w.advice {of_notes} AND w.kind=? ORDER BY s.path LIMIT ?", (*values, kind, limit)
         )
     )
-    lost, total, counted = _lost(db, limit)
-    return Flaws(counts, examples, lost, total, counted)
+    return Flaws(counts, examples, *_lost(db, limit, outside, values))
+
+
+def _lost(db: Connection, limit: int, outside: str, values: Sequence[str]) -> tuple[tuple[LinkRow, ...], int, bool]:
+    source = f"FROM links l JOIN files s ON s.id=l.file WHERE l.target<>'' AND {outside}"
+    doubtful = "1" if scalar(db, _ODD_NAMES) else f"({_KNOWN} AND {_SPELT})"
+    plain = f"{source} AND NOT {_KNOWN} AND NOT {doubtful}"
+    total = int(scalar(db, f"SELECT count(*) {plain}", values))
+    order = "ORDER BY s.path, l.position LIMIT ?"
+    found = _rows(db, f"SELECT {LINK_COLUMNS} {plain} {order}", (*values, limit))
+    asked = _rows(db, f"SELECT {LINK_COLUMNS} {source} AND {doubtful} {order}", (*values, MAX_RESOLVED + 1))
+    more = [link for link in resolved(AllFiles(db), asked[:MAX_RESOLVED]) if link.resolution.path is None]
+    lost = [*(LinkRow(*row[:-1]) for row in found), *more[:limit]]
+    lost.sort(key=lambda link: (link.source, link.line))
+    return tuple(lost[:limit]), total + len(more), len(asked) <= MAX_RESOLVED
+
+
+def _outside(folders: Sequence[str]) -> tuple[str, list[str]]:
+    """A condition on `s.path`, and its values."""
+    condition = " AND ".join("NOT (s.path>? AND s.path<?)" for _ in folders) or "1"
+    return condition, [end for folder in folders for end in (f"{folder}/", f"{folder}0")]
 
 
 def _rows(db: Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     return db.execute(sql, tuple(values)).fetchall()
-
-
-def _lost(db: Connection, limit: int) -> tuple[tuple[LinkRow, ...], int, bool]:
-    doubtful = _SPELT if scalar(db, _ODD_NAMES) else f"({_KNOWN} AND {_SPELT})"
-    plain = f"{_OF_NOTES} AND NOT {_KNOWN} AND NOT {doubtful}"
-    total = int(scalar(db, f"SELECT count(*) {plain}"))
-    order = "ORDER BY s.path, l.position LIMIT ?"
-    found = _rows(db, f"SELECT {LINK_COLUMNS} {plain} {order}", (limit,))
-    rows = _rows(db, f"SELECT {LINK_COLUMNS} {_OF_NOTES} AND {doubtful} {order}", (MAX_RESOLVED + 1,))
-    more = [link for link in resolved(AllFiles(db), islice(rows, MAX_RESOLVED)) if link.resolution.path is None]
-    lost = [*(LinkRow(*row[:-1]) for row in found), *more[:limit]]
-    lost.sort(key=lambda link: (link.source, link.line))
-    return tuple(lost[:limit]), total + len(more), len(rows) <= MAX_RESOLVED

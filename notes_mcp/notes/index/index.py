@@ -184,10 +184,10 @@ class Index:
         with self._reading() as db:
             return rows.tags(db, prefix, folder)
 
-    def flaws(self, limit: int) -> flaws.Flaws:
+    def flaws(self, limit: int, apart: Sequence[str] = ()) -> flaws.Flaws:
         """What of the notes a person should mend, at most `limit` examples of a kind; see `flaws`."""
         with self._reading() as db:
-            return flaws.flaws(db, limit)
+            return flaws.flaws(db, limit, apart)
 
     # -- links --------------------------------------------------------------------------------------
 

@@ -127,3 +127,14 @@ def test_a_setting_is_read_for_us_alone(root: Path, outside: Path) -> None:
     for path in ("a.md", ".obsidian/../a.md", ".git/config"):
         with pytest.raises(ForbiddenError):
             vault.read_setting(path)
+
+
+def test_what_patterns_hide_is_counted_by_pattern_and_the_last_one_that_speaks_has_it(tmp_path: Path) -> None:
+    for name in ("a.log", "sub/b.log", "sub/keep.log", "private/x.md", "private/y/z.md", "node_modules/m.md", ".git/c"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"x")
+    (tmp_path / ".notesignore").write_bytes(b"*.log\n/sub/*.log\nprivate/ \n!keep.log\n")
+    scan = Vault(tmp_path).scan()
+    assert [file.path for file in scan.files] == ["sub/keep.log"]
+    assert scan.ignored == (("*.log", 1, 0), ("/sub/*.log", 1, 0), ("node_modules", 0, 1), ("private/", 0, 1))

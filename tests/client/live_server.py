@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from wire_oracle import ACKNOWLEDGED, LISTS, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID, UPDATED, Conversation
+from wire_oracle import ACKNOWLEDGED, LISTS, PROTOCOL_VERSION, UPDATED, Conversation
+from wire_schemas import MODERN, SUBSCRIPTION_ID
 
 DEADLINE_S = 30
 COMMAND = [sys.executable, "-m", "notes_mcp"]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from client_cases import PROMPT_VALUES, TOOLS, notes_folder
 from live_server import Refused, live, save, subscriber
-from wire_oracle import MODERN
+from wire_schemas import MODERN
 
 from notes_mcp.tools import _catalog
 

@@ -5,13 +5,15 @@ import json
 import pytest
 from jsonschema import ValidationError as SchemaError
 from pydantic import ValidationError as TypesError
-from wire_oracle import ACKNOWLEDGED, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID, UPDATED, Conversation
+from wire_oracle import ACKNOWLEDGED, BATCHES, PROTOCOL_VERSION, UPDATED, Conversation
+from wire_schemas import META, MODERN, SUBSCRIPTION_ID
 
 WRONG = (AssertionError, TypesError, SchemaError, KeyError, ValueError)
-META = {"_meta": {PROTOCOL_VERSION: MODERN}}
+ENVELOPE = {"_meta": {PROTOCOL_VERSION: MODERN}}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 TOOLS = [{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": SCHEMA}]
-SIGNED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+SERVER = {"_meta": {META + "serverInfo": {"name": "s", "version": "1"}}}
+SIGNED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **SERVER}
 
 
 def line(**frame):
@@ -21,7 +23,7 @@ def line(**frame):
 def asked(method, revision=MODERN, **params):
     """A conversation in which request 1 waits for its answer."""
     conversation = Conversation(None if revision == MODERN else revision)
-    conversation.client(line(id=1, method=method, params=params | (META if revision == MODERN else {})))
+    conversation.client(line(id=1, method=method, params=params | (ENVELOPE if revision == MODERN else {})))
     return conversation
 
 
@@ -51,6 +53,20 @@ def test_a_right_answer_passes_in_either_era():
         line(id=1, error={"code": -32002, "message": "a code of another era"}),
         line(id=1, error={"code": -32602, "message": " "}),
         line(id=1, error={"code": "-32602", "message": "no"}),
+        line(id=1, error={"code": -32602, "message": "no", "reason": "an error has no such member"}),
+        line(id=1, error={"code": -32022, "message": "no", "data": {"supported": [MODERN]}}),
+        line(id=1, error={"code": -32602, "message": "no"}, result={}),
+        line(id=None, error={"code": -32600, "message": "no"}),
+        line(id=1, result={"tools": [], **SIGNED, "ttlMs": -1}),
+        line(id=1, result={"tools": [], **SIGNED, "cacheScope": "shared"}),
+        line(id=1, result={"tools": [], **SIGNED, "resultType": "input_required"}),
+        line(id=1, result={"tools": [], **SIGNED, "_meta": {}}),
+        *(
+            line(id=1, result={"tools": [], **SIGNED, "_meta": SERVER["_meta"] | {key: 1}})
+            for key in ("a b", "1a.b/c", "a./c", "a/c-", "a/b/c", META + "logLevel", "dev.mcp/c")
+        ),
+        line(id=7, method="roots/list"),
+        line(method="notifications/message", params={"level": "info", "data": "x"}),
         line(id=1, result={"tools": [], **SIGNED})[:-1] + b"\r\n",
         b"[" + line(id=1, result={"tools": [], **SIGNED})[:-1] + b"]\n",
         b"hello\n",
@@ -86,8 +102,8 @@ def test_a_missing_answer_and_a_bad_exit_are_seen_but_a_cancelled_request_needs_
 def test_a_tool_result_that_is_not_what_its_schema_and_text_say_is_seen(structured, text):
     conversation = asked("tools/list")
     conversation.server(line(id=1, result={"tools": TOOLS, **SIGNED}))
-    conversation.client(line(id=2, method="tools/call", params={"name": "t"} | META))
-    result = {"resultType": "complete", "content": [{"type": "text", "text": text}]}
+    conversation.client(line(id=2, method="tools/call", params={"name": "t"} | ENVELOPE))
+    result = {"resultType": "complete", "content": [{"type": "text", "text": text}], **SERVER}
     conversation.server(line(id=2, result=result | ({} if structured is None else {"structuredContent": structured})))
     with pytest.raises(WRONG):
         conversation.done(exit_code=0)
@@ -106,7 +122,8 @@ def test_on_a_stream_only_what_was_honoured_may_come_and_only_between_its_beginn
         conversation.server(line(method="notifications/resources/list_changed", params=stamp))
     with pytest.raises(AssertionError):
         conversation.server(acknowledged)
-    conversation.server(line(id=1, result={"resultType": "complete"} | stamp))
+    ended = {"_meta": stamp["_meta"] | SERVER["_meta"]}
+    conversation.server(line(id=1, result={"resultType": "complete", **ended}))
     with pytest.raises(AssertionError):
         conversation.server(update)
 
@@ -117,3 +134,93 @@ def test_a_legacy_update_must_be_of_something_subscribed_to():
     conversation.server(line(method=UPDATED, params={"uri": "notes:///a.md"}))
     with pytest.raises(AssertionError):
         conversation.server(line(method=UPDATED, params={"uri": "notes:///b.md"}))
+
+
+@pytest.mark.parametrize("key", ["", "a", "7", "a_b.c", "com.example/", "com.example.mcp/a-b", "notes-mcp/index"])
+def test_a_meta_may_have_any_key_that_is_well_formed_and_not_reserved(key):
+    meta = {"_meta": SERVER["_meta"] | {key: 1}}
+    asked("tools/list").server(line(id=1, result={"tools": [], **SIGNED, **meta}))
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "revision"),
+    [
+        ("tools/list", {"tools": [{"name": "t", "title": "T", "inputSchema": {"type": "object"}}]}, "2025-06-18"),
+        ("tools/list", {"tools": [{"name": "t", "annotations": {}, "inputSchema": {"type": "object"}}]}, "2025-03-26"),
+        ("tools/list", {"tools": TOOLS}, "2025-06-18"),
+        ("tools/call", {"content": [], "structuredContent": {}}, "2025-06-18"),
+        ("tools/call", {"content": [{"type": "audio", "data": "", "mimeType": "audio/wav"}]}, "2025-03-26"),
+        ("tools/call", {"content": [{"type": "resource_link", "uri": "notes:///a", "name": "a"}]}, "2025-06-18"),
+        ("resources/read", {"contents": [{"uri": "notes:///a.md", "text": "", "_meta": {}}]}, "2025-06-18"),
+        (
+            "resources/list",
+            {
+                "resources": [
+                    {"uri": "notes:///a", "name": "a", "annotations": {"lastModified": "2025-01-12T15:00:58Z"}}
+                ]
+            },
+            "2025-06-18",
+        ),
+    ],
+)
+def test_what_a_revision_does_not_have_yet_is_seen(method, result, revision):
+    asked(method, revision).server(line(id=1, result=result))
+    before = {"2025-06-18": "2025-03-26", "2025-03-26": "2024-11-05"}[revision]
+    with pytest.raises(WRONG):
+        asked(method, before).server(line(id=1, result=result))
+
+
+@pytest.mark.parametrize("field", ["resultType", "ttlMs", "cacheScope"])
+def test_what_only_the_newest_revision_has_is_seen_in_an_older_one(field):
+    with pytest.raises(WRONG):
+        asked("tools/list", "2025-11-25").server(line(id=1, result={"tools": [], field: SIGNED[field]}))
+
+
+def test_the_message_of_progress_is_seen_where_there_is_none_yet():
+    params = {"progressToken": 7, "progress": 1, "message": "half"}
+    for revision in ("2025-03-26", "2024-11-05"):
+        conversation = asked("tools/call", revision, _meta={"progressToken": 7})
+        if revision == "2024-11-05":
+            with pytest.raises(AssertionError):
+                conversation.server(line(method="notifications/progress", params=params))
+        else:
+            conversation.server(line(method="notifications/progress", params=params))
+        with pytest.raises(WRONG):
+            conversation.server(line(method="notifications/progress", params=params | {"progressToken": "7"}))
+
+
+def test_a_batch_is_judged_item_by_item_and_comes_only_where_one_was_sent():
+    batch = b"[" + line(id=1, method="ping")[:-1] + b"," + line(id=1.5, method="ping")[:-1] + b"]\n"
+    answers = [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no"}}
+    for right in ([*answers, refusal], answers):
+        conversation = Conversation(BATCHES)
+        conversation.client(batch)
+        conversation.server(json.dumps(right).encode() + b"\n")
+        with pytest.raises(AssertionError):
+            conversation.server(json.dumps(right).encode() + b"\n")
+    for wrong in ([], [*answers, *answers], [{"jsonrpc": "2.0", "id": 1, "result": {"x": 1}}], [refusal, refusal]):
+        conversation = Conversation(BATCHES)
+        conversation.client(batch)
+        with pytest.raises(WRONG):
+            conversation.server(json.dumps(wrong).encode() + b"\n")
+    conversation = Conversation("2025-06-18")
+    conversation.client(batch)
+    with pytest.raises(AssertionError):
+        conversation.server(json.dumps(answers).encode() + b"\n")
+
+
+def test_an_error_of_a_tool_may_show_what_its_schema_says_and_nothing_else():
+    for structured, right in ((None, True), ({"n": 1}, True), ({"n": "1"}, False)):
+        conversation = asked("tools/list")
+        conversation.server(line(id=1, result={"tools": TOOLS, **SIGNED}))
+        conversation.client(line(id=2, method="tools/call", params={"name": "t"} | ENVELOPE))
+        content = [{"type": "text", "text": json.dumps(structured or "it failed")}]
+        shown = {} if structured is None else {"structuredContent": structured}
+        result = {"resultType": "complete", "content": content, "isError": True, **shown, **SERVER}
+        conversation.server(line(id=2, result=result))
+        if right:
+            conversation.done(exit_code=0)
+        else:
+            with pytest.raises(WRONG):
+                conversation.done(exit_code=0)

@@ -1,27 +1,30 @@
 """What a recorded conversation must be, line by line: the judge of everything the server sends.
 
-Results and notifications are held against `mcp_types` for their revision, in both directions: valid, and with no field
-that the revision's types do not know. `structuredContent` is held against the tool's own outputSchema. With
-MCP_SCHEMAS=DIR (schema/ of a checkout of the specification) each frame also against that revision's schema.json.
+Owns what may be said when: each request answered once, batches, streams and subscriptions. `wire_schemas` judges the
+shape of each frame in its revision; `structuredContent` is held against the tool's own outputSchema.
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.validators import validator_for
-from mcp_types import methods
-from mcp_types.jsonrpc import JSONRPCError, JSONRPCNotification, JSONRPCResponse
+from wire_schemas import (
+    META,
+    MODERN,
+    SUBSCRIPTION_ID,
+    by_schema,
+    identified,
+    judge_error,
+    judge_notification,
+    judge_result,
+)
 
-MODERN = "2026-07-28"
+BATCHES = "2025-03-26"
+OLDEST = "2024-11-05"  # before the handshake, nothing newer may be assumed
 LONGEST_LINE = 8 * 1024 * 1024
-PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
-SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+PROTOCOL_VERSION = META + "protocolVersion"
 UPDATED = "notifications/resources/updated"
 CANCELLED = "notifications/cancelled"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -29,9 +32,6 @@ LISTS = {
     "notifications/resources/list_changed": "resourcesListChanged",
     "notifications/prompts/list_changed": "promptsListChanged",
 }
-CODES = {-32700, -32600, -32601, -32602, -32603}
-LEGACY_CODES = CODES | {-32002, -32001, -32000}
-MODERN_CODES = CODES | {-32022}
 
 
 @dataclass
@@ -48,6 +48,9 @@ class Conversation:
 
     revision: str | None = None  # of the handshake
     open: dict[tuple[type, Any], Asked] = field(default_factory=dict)
+    again: int = 0  # requests under an id that is in flight, not answered yet
+    misshapen: int = 0  # lines and items that may be answered without an id, not answered yet
+    batches: int = 0  # not answered yet; one of notifications alone never is
     honoured: dict[Any, Mapping[str, Any]] = field(default_factory=dict)
     ended: set[Any] = field(default_factory=set)
     subscribed: set[str] = field(default_factory=set)
@@ -57,25 +60,30 @@ class Conversation:
     notified: dict[str, int] = field(default_factory=dict)
 
     def client(self, line: bytes) -> None:
-        frame = json.loads(line)
-        method, params = frame.get("method"), frame.get("params") or {}
-        if method == CANCELLED:
-            asked = self.open.get(_key(params["requestId"]))
-            if asked is not None:
-                asked.cancelled = True
-        if method is None or "id" not in frame:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self.misshapen += 1
             return
-        revision = params.get("_meta", {}).get(PROTOCOL_VERSION) or self.revision or ""
-        self.open[_key(frame["id"])] = Asked(method, revision, params)
-        if method == "resources/subscribe":
-            self.subscribed.add(params["uri"])
+        if isinstance(message, list) and self.revision == BATCHES and message:
+            self.batches += 1
+            for each in message:
+                self._said(each)
+        else:
+            self._said(message)
 
     def server(self, line: bytes) -> None:
         assert len(line) <= LONGEST_LINE
         assert line.endswith(b"\n") and not line.endswith(b"\r\n")
         frame = json.loads(line.decode("utf-8"))
-        assert isinstance(frame, dict), "a batch, which nobody asked for"
-        if "method" in frame:
+        if isinstance(frame, list):
+            assert self.batches, "a batch, which nobody asked for"
+            self.batches -= 1
+            assert frame and not any("method" in each for each in frame)
+            by_schema(BATCHES, ("JSONRPCBatchResponse",), [identified(each) for each in frame])
+            for each in frame:
+                self._answer(each)
+        elif "method" in frame:
             self._notification(frame)
         else:
             self._answer(frame)
@@ -88,47 +96,70 @@ class Conversation:
             if asked.revision in self.output_schemas:
                 self._tool_result(asked, result)
 
+    def _said(self, message: Any) -> None:
+        if not isinstance(message, dict) or ("id" in message and type(message["id"]) not in (int, str)):
+            self.misshapen += 1
+            return
+        method, params = message.get("method"), message.get("params")
+        params = params if isinstance(params, dict) else {}
+        if method == CANCELLED:
+            asked = self.open.get(_key(params.get("requestId")))
+            if asked is not None:
+                asked.cancelled = True
+        if "id" not in message:
+            self.misshapen += not isinstance(method, str) and "result" not in message and "error" not in message
+            return
+        if method is None and ("result" in message or "error" in message):
+            return
+        meta = params.get("_meta")
+        version = meta.get(PROTOCOL_VERSION) if isinstance(meta, dict) else None
+        revision = (self.revision or OLDEST) if version is None else MODERN
+        before = self.open.get(_key(message["id"]))
+        if before is not None and not before.cancelled:
+            self.again += 1
+        else:
+            self.open[_key(message["id"])] = Asked(str(method), revision, params)
+        if method == "resources/subscribe":
+            self.subscribed.add(params.get("uri", ""))
+
     def _answer(self, frame: dict[str, Any]) -> None:
+        if self._refusal(frame):
+            return
         asked = self.open.pop(_key(frame["id"]), None)
         assert asked is not None, f"an answer to nothing: {frame}"
-        if asked.method == "initialize" and "result" in frame:
-            asked.revision = self.revision = frame["result"]["protocolVersion"]
         self.answered[asked.method] = self.answered.get(asked.method, 0) + 1
         if asked.method == "subscriptions/listen":
             self.ended.add(frame["id"])
         if "error" in frame:
-            JSONRPCError.model_validate(frame, strict=True)
-            assert set(frame) == {"jsonrpc", "id", "error"}
-            assert set(frame["error"]) <= {"code", "message", "data"}
-            assert frame["error"]["message"].strip()
-            assert frame["error"]["code"] in (MODERN_CODES if asked.revision == MODERN else LEGACY_CODES)
-            by_schema(asked.revision, ("JSONRPCErrorResponse", "JSONRPCError"), frame)
+            judge_error(frame, asked.revision)
             return
-        JSONRPCResponse.model_validate(frame, strict=True)
-        assert set(frame) == {"jsonrpc", "id", "result"}
+        if asked.method == "initialize":
+            asked.revision = self.revision = frame["result"]["protocolVersion"]
+        judge_result(frame, asked.method, asked.revision)
         result = frame["result"]
-        known = methods.serialize_server_result(asked.method, asked.revision, result)
-        assert unknown(result, known) == []
-        by_schema(asked.revision, ("JSONRPCResultResponse", "JSONRPCResponse"), frame)
-        by_schema(asked.revision, (_RESULTS[asked.method],), result)
         if asked.method == "tools/list":
-            self._tools(result["tools"], asked.revision)
+            schemas = self.output_schemas.setdefault(asked.revision, {})
+            schemas.update({tool["name"]: tool.get("outputSchema") for tool in result["tools"]})
         if asked.method == "tools/call":
             self.tool_results.append((asked, result))
 
-    def _tools(self, tools: list[dict[str, Any]], revision: str) -> None:
-        schemas = self.output_schemas.setdefault(revision, {})
-        for tool in tools:
-            for schema in (tool["inputSchema"], tool.get("outputSchema", {"type": "object"})):
-                Draft202012Validator.check_schema(schema)
-                assert schema["type"] == "object"
-            schemas[tool["name"]] = tool.get("outputSchema")
+    def _refusal(self, frame: dict[str, Any]) -> bool:
+        """Whether it is the error of what cannot be told by its id: of no request, or of one whose id is in flight."""
+        if frame["id"] is None:
+            assert self.misshapen, f"an error without an id, and nothing was misshapen: {frame}"
+            self.misshapen -= 1
+        elif self.again and frame.get("error", {}).get("message", "").endswith("still in flight"):
+            self.again -= 1
+        else:
+            return False
+        judge_error(frame, self.revision or OLDEST)
+        return True
 
     def _tool_result(self, asked: Asked, result: Mapping[str, Any]) -> None:
-        if result.get("isError"):
+        name, structured = asked.params["name"], result.get("structuredContent")
+        if result.get("isError") and structured is None:
             assert result["content"][0]["text"].strip()
             return
-        name, structured = asked.params["name"], result.get("structuredContent")
         schema = self.output_schemas[asked.revision].get(name)
         assert (structured is None) == (schema is None), f"{name}: schema and result disagree"
         if structured is not None:
@@ -137,7 +168,6 @@ class Conversation:
             assert json.loads(result["content"][0]["text"]) == structured
 
     def _notification(self, frame: dict[str, Any]) -> None:
-        JSONRPCNotification.model_validate(frame, strict=True)
         method, params = frame["method"], frame.get("params") or {}
         self.notified[method] = self.notified.get(method, 0) + 1
         stream = params.get("_meta", {}).get(SUBSCRIPTION_ID)
@@ -152,11 +182,7 @@ class Conversation:
             revision = self.revision
             assert method in {*LISTS, UPDATED}
             assert method != UPDATED or params["uri"] in self.subscribed
-        known = methods.SERVER_NOTIFICATIONS[method, revision].model_validate(frame, by_name=False)
-        dumped = known.model_dump(by_alias=True, mode="json", exclude_none=True)
-        assert unknown(frame, dumped) == []
-        by_schema(revision, ("JSONRPCNotification",), frame)
-        by_schema(revision, ("ServerNotification",), frame)
+        judge_notification(frame, revision)
 
     def _streamed(self, stream: Any, method: str, params: Mapping[str, Any]) -> None:
         assert stream not in self.ended, "a notification after the end of its stream"
@@ -191,54 +217,6 @@ def judge(lines: Iterable[bytes]) -> Conversation:
     assert exit_code is not None, "the server did not end by itself"
     conversation.done(exit_code=exit_code)
     return conversation
-
-
-def unknown(sent: Any, known: Any, at: str = "$") -> list[str]:
-    """Where `sent` has a field that the types, which ignore what they do not know, left out of `known`."""
-    if isinstance(sent, Mapping) and isinstance(known, Mapping):
-        lost = [f"{at}.{name}" for name in sent if name not in known]
-        return lost + [
-            path for name in sent if name in known for path in unknown(sent[name], known[name], f"{at}.{name}")
-        ]
-    if isinstance(sent, list) and isinstance(known, list):
-        assert len(sent) == len(known)
-        return [path for i, pair in enumerate(zip(sent, known, strict=True)) for path in unknown(*pair, f"{at}[{i}]")]
-    return []
-
-
-def by_schema(revision: str, names: tuple[str, ...], value: Any) -> None:
-    """Holds `value` against the first of these definitions in the revision's schema.json, if MCP_SCHEMAS says where."""
-    schemas = os.environ.get("MCP_SCHEMAS")
-    if not schemas or revision not in {path.name for path in Path(schemas).iterdir()}:
-        return
-    _validator(Path(schemas) / revision / "schema.json", names).validate(value)
-
-
-@cache
-def _validator(path: Path, names: tuple[str, ...]) -> Any:
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    place = "definitions" if "definitions" in schema else "$defs"
-    name = next(name for name in names if name in schema[place])
-    whole = {"$schema": schema["$schema"], "$ref": f"#/{place}/{name}", place: schema[place]}
-    return validator_for(whole)(whole)
-
-
-_RESULTS = {
-    "completion/complete": "CompleteResult",
-    "initialize": "InitializeResult",
-    "ping": "EmptyResult",
-    "prompts/get": "GetPromptResult",
-    "prompts/list": "ListPromptsResult",
-    "resources/list": "ListResourcesResult",
-    "resources/read": "ReadResourceResult",
-    "resources/subscribe": "EmptyResult",
-    "resources/templates/list": "ListResourceTemplatesResult",
-    "resources/unsubscribe": "EmptyResult",
-    "server/discover": "DiscoverResult",
-    "subscriptions/listen": "SubscriptionsListenResult",
-    "tools/call": "CallToolResult",
-    "tools/list": "ListToolsResult",
-}
 
 
 def _key(request_id: Any) -> tuple[type, Any]:

@@ -1,7 +1,7 @@
 """A whole connection in memory: the real `Peer` and `Session`, fake features, every frame checked as it is sent.
 
-`Desk.say` is the client's line, `Desk.frames` is what it was sent. Frames are validated against the schema of the
-revision they belong to by `mcp_types` (the SDK's own models), and against `FIELDS`, which knows what is too new.
+`Desk.say` is the client's line, `Desk.frames` is what it was sent. `wire_schemas` judges the shape of each frame in the
+revision it belongs to.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from mcp_types import methods
+from wire_schemas import MODERN, SUBSCRIPTION_ID, judge_error, judge_notification, judge_result
 
 from notes_mcp.protocol.session import Session
 from notes_mcp.protocol.subscriptions import Hub
@@ -21,14 +21,12 @@ from notes_mcp.settings import Settings
 from notes_mcp.wire.peer import Peer
 
 DEADLINE = 20
-MODERN = "2026-07-28"
 LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 SERVER = Server(
     name="notes-mcp",
     version="1.2.3",
@@ -42,22 +40,6 @@ SERVER = Server(
     },
 )
 NOTES = ("notes:///a.md", "notes:///b.md", "notes:///missing.md")
-
-# Field -> first revision that has it, by the object that holds it; read off schema/*/schema.ts once more, by hand.
-FIELDS = {
-    "serverInfo": {"title": "2025-06-18", "icons": "2025-11-25"},
-    "capabilities": {"completions": "2025-03-26"},
-    "tools": {"title": "2025-06-18", "annotations": "2025-03-26", "outputSchema": "2025-06-18", "_meta": "2025-06-18"},
-    "resources": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
-    "resourceTemplates": {"title": "2025-06-18", "_meta": "2025-06-18"},
-    "prompts": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
-    "arguments": {"title": "2025-06-18"},
-    "contents": {"_meta": "2025-06-18"},
-    "content": {"_meta": "2025-06-18"},
-    "resource": {"_meta": "2025-06-18"},
-    "annotations": {"lastModified": "2025-06-18"},
-}
-BLOCKS = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
 
 
 class Watched:
@@ -79,21 +61,6 @@ def canonical(uri: str) -> str | None:
         if uri.startswith(prefix):
             return "notes:///" + uri.removeprefix(prefix).replace("%2E", ".")
     return None
-
-
-def too_new(key: str, value: Any, revision: str) -> list[str]:
-    """What in a result did not exist yet in that revision."""
-    if isinstance(value, list):
-        return [fault for item in value for fault in too_new(key, item, revision)]
-    if not isinstance(value, dict):
-        return []
-    faults = [f"{key}.{name}" for name, since in FIELDS.get(key, {}).items() if name in value and revision < since]
-    if key == "content" and revision < BLOCKS.get(value.get("type", ""), ""):
-        faults.append(f"content {value['type']}")
-    for name, held in value.items():
-        if name not in ("inputSchema", "outputSchema", "structuredContent"):
-            faults += too_new(name, held, revision)
-    return faults
 
 
 class Desk:
@@ -128,21 +95,17 @@ class Desk:
         self._grew.set()
 
     def _check(self, frame: dict[str, Any]) -> None:
-        assert frame["jsonrpc"] == "2.0"
-        if "error" in frame:
-            assert isinstance(frame["error"]["code"], int) and isinstance(frame["error"]["message"], str)
-            return
         if "method" in frame:
-            params = frame.get("params", {})
-            revision = MODERN if SUBSCRIPTION_ID in params.get("_meta", {}) else self._revision
-            methods.parse_server_notification(frame["method"], revision, params)
+            modern = SUBSCRIPTION_ID in frame.get("params", {}).get("_meta", {})
+            judge_notification(frame, MODERN if modern else self._revision)
             return
-        method, revision = self.asked[frame["id"]]
+        method, revision = self.asked.get(frame["id"], ("", self._revision))
+        if "error" in frame:
+            judge_error(frame, revision)
+            return
         if method == "initialize":
             revision = self._revision = frame["result"]["protocolVersion"]
-        methods.validate_server_result(method, revision, frame["result"])
-        assert too_new("", frame["result"], revision) == []
-        assert ("resultType" in frame["result"]) == (revision == MODERN)
+        judge_result(frame, method, revision)
 
     def say(self, message: Any) -> None:
         """One line of the client."""

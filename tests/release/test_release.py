@@ -104,6 +104,28 @@ def test_the_bundle_starts_what_its_manifest_says(built, tmp_path):
         assert setting in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_bundle_serves_the_folder_it_was_given(built, tmp_path):
+    [packed] = [path for name, path in built.items() if name.endswith(".mcpb")]
+    zipfile.ZipFile(packed).extractall(tmp_path / "bundle")
+    shutil.copytree(ROOT / "sample_notes", tmp_path / "notes")
+    config = json.loads((tmp_path / "bundle" / "manifest.json").read_text(encoding="utf-8"))["server"]["mcp_config"]
+    given = {"${__dirname}": tmp_path / "bundle", "${user_config.folders}": tmp_path / "notes"}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bundle", "version": "1"}}
+    said = subprocess.run(
+        [shutil.which(config["command"], path=Path(sys.executable).parent), *(given.get(a, a) for a in config["args"])],
+        input="".join(
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+            for number, (method, params) in enumerate([("initialize", hello), ("tools/list", {})])
+        ).encode(),
+        env={**os.environ, "NOTES_MCP_READ_ONLY": "true", "NOTES_MCP_CACHE_DIR": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    greeting, listed = (json.loads(line)["result"] for line in said.stdout.splitlines())
+    assert greeting["serverInfo"]["name"] == "notes-mcp"
+    assert "read_note" in str(listed) and "edit_note" not in [tool["name"] for tool in listed["tools"]]
+
+
 def test_the_manifest_names_every_tool(built):
     [packed] = [path for name, path in built.items() if name.endswith(".mcpb")]
     manifest = json.loads(zipfile.ZipFile(packed).read("manifest.json"))

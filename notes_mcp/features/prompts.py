@@ -55,8 +55,9 @@ class Prompts:
     async def get(self, params: dict[str, Any], report: Report) -> dict[str, Any]:
         """`{description, messages}`, all of them the user's.
 
-        Raises InvalidParams for an unknown prompt (`data.prompts` lists those there are) and for arguments
-        that are missing, unknown, no strings or name no note; InternalError for a note that cannot be read.
+        Raises InvalidParams for an unknown prompt (`data.prompts` lists those there are), for one of the user's own
+        whose note is broken (`data.path`, `data.reason`), and for arguments that are missing, unknown, no strings
+        or name no note; InternalError for a note that cannot be read.
         """
         name = _params.text(params, "name")
         given = _params.mapping(params, "arguments")
@@ -81,27 +82,25 @@ class Prompts:
             raise self._unknown(name, set(specs))
         return specs[name]
 
-    async def _filled(self, path_and_prompt: tuple[str, OwnPrompt], given: Mapping[str, Any]) -> dict[str, Any]:
-        path, prompt = path_and_prompt
+    async def _filled(self, listed: OwnPrompt, given: Mapping[str, Any]) -> dict[str, Any]:
         try:
             # From the file as it is now: the index may be a moment behind an edit.
-            prompt = own_prompt(prompt.spec.name, await self._library.read(path))
+            prompt = own_prompt(listed.spec.name, await self._library.read(listed.path))
         except NoteError as error:
             raise _params.refusal(error) from None
-        text = prompt.fill(prompt.spec.check(given))
-        message = {"role": "user", "content": {"type": "text", "text": text}}
+        message = {"role": "user", "content": {"type": "text", "text": prompt.fill(given)}}
         return {"description": prompt.spec.description, "messages": [message]}
 
     async def _specs(self) -> dict[str, Spec]:
         own = await self._own()
         built_in = {name: prompt.spec for name, prompt in BUILT_IN.items()}
-        return {**built_in, **{name: prompt.spec for name, (_, prompt) in own.items()}}
+        return {**built_in, **{name: prompt.spec for name, prompt in own.items()}}
 
-    async def _own(self) -> dict[str, tuple[str, OwnPrompt]]:
-        """Name -> path and prompt. Of notes that share a name, the later ones go by a longer one."""
+    async def _own(self) -> dict[str, OwnPrompt]:
+        """Name -> prompt. Of notes that share a name, the later ones go by a longer one."""
         notes = [note for folder in await self._folders() for note in await self._notes(folder)]
         parsed: dict[str, tuple[str, OwnPrompt]] = {}
-        found: dict[str, tuple[str, OwnPrompt]] = {}
+        found: dict[str, OwnPrompt] = {}
         for note in sorted(notes, key=lambda note: (note.path.count("/"), note.path)):
             name = next((name for name in _names(note.path) if name not in found), note.path)
             known = self._parsed.get(note.path)
@@ -110,10 +109,10 @@ class Prompts:
                     known = (note.etag, own_prompt(name, await self._library.read(note.path)))
                 except NoteError as error:
                     # Not kept: the next call may find it readable again, with the same etag.
-                    found[name] = (note.path, unreadable(name, note.path, str(error)))
+                    found[name] = unreadable(name, note.path, str(error))
                     continue
             parsed[note.path] = known
-            found[name] = (note.path, known[1])
+            found[name] = known[1]
         self._parsed = parsed
         return found
 

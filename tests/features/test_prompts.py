@@ -438,21 +438,33 @@ async def test_an_optional_argument_left_out_leaves_nothing():
     assert await text_of(own("arguments: [a]", "<{{a}}>")) == "<>"
 
 
-@pytest.mark.parametrize("front", ["a: [", "description: 'x", "a: *nothing", "\ttab: 1", "- a list", "just text"])
-async def test_a_broken_front_matter_is_reported_in_the_list_and_the_prompt_still_works(front):
+@pytest.mark.parametrize(
+    "front", ["a: [", "description: 'x", "a: *nothing", "\ttab: 1", "- a list", "just text", "a: 1\na: {"]
+)
+async def test_a_broken_front_matter_is_reported_in_the_list_and_the_prompt_says_so_when_it_is_got(front):
     library = own(front, "Say {{word}}.")
     prompt = (await listed(library))["mine"]
-    assert "Please mend Prompts/mine.md" in prompt["description"]
-    assert [argument["name"] for argument in prompt["arguments"]] == ["word"]
-    assert await text_of(library, word="hello") == "Say hello."
+    assert prompt["description"].startswith("Broken, please mend Prompts/mine.md: The properties")
+    assert prompt["arguments"] == []
+    for arguments in ({}, {"word": "hello"}):
+        error = await refused(library, {"name": "mine", "arguments": arguments})
+        assert error.data["path"] == "Prompts/mine.md" and "cannot be read" in error.data["reason"]
+        assert error.data["reason"] in error.message and "mended" in error.message
     assert sorted(await listed(library)) == sorted([*BUILT_IN, "mine"])
 
 
+async def test_a_front_matter_that_is_never_closed_is_broken_too():
+    library = NotesInADict({"Prompts/mine.md": "---\ndescription: x\n\nSay {{word}}."})
+    assert "never closed" in (await listed(library))["mine"]["description"]
+    assert "never closed" in (await refused(library, {"name": "mine"})).message
+
+
 @pytest.mark.parametrize("arguments", ["7", "[{required: true}]", "[{name: 'a{b'}]", "[[a]]", "[{name: [x]}]", "[~]"])
-async def test_arguments_that_make_no_sense_are_reported_and_taken_from_the_text(arguments):
-    prompt = (await listed(own(f"description: d\narguments: {arguments}", "{{word}}")))["mine"]
-    assert prompt["description"].startswith("d. Please mend Prompts/mine.md")
-    assert [argument["name"] for argument in prompt["arguments"]] == ["word"]
+async def test_arguments_that_make_no_sense_are_reported_and_the_prompt_is_not_filled_half(arguments):
+    library = own(f"description: d\ntitle: T\narguments: {arguments}", "{{word}}")
+    prompt = (await listed(library))["mine"]
+    assert prompt["description"].startswith("Broken, please mend Prompts/mine.md: ") and prompt["title"] == "T"
+    assert "`arguments`" in (await refused(library, {"name": "mine"})).message
 
 
 @pytest.mark.parametrize("front", ["title: x", "description:", "description: [a]", "description: ''"])
@@ -477,10 +489,32 @@ async def test_hazard_068_a_crlf_prompt_has_no_carriage_return_in_names_or_value
     assert await text_of(library, a="1\n2") == "<1\n2>\r\nend"
 
 
-async def test_a_note_without_front_matter_is_a_prompt_without_arguments():
-    library = NotesInADict({"Prompts/问候.md": "说声早安。{{x}}\n"})
-    assert (await listed(library))["问候"]["arguments"] == []
-    assert opening(await got(library, "问候")) == "说声早安。{{x}}"
+@pytest.mark.parametrize("front", ["", "---\ndescription: d\n---\n"])
+async def test_a_note_that_declares_no_arguments_has_those_that_its_text_names(front):
+    library = NotesInADict({"Prompts/问候.md": f"{front}给{{{{谁}}}}：说声{{{{ 早安 }}}}。{{{{谁}}}}\n"})
+    arguments = (await listed(library))["问候"]["arguments"]
+    assert [(each["name"], each["required"]) for each in arguments] == [("谁", False), ("早安", False)]
+    assert opening(await got(library, "问候", 谁="陈默")) == "给陈默：说声。陈默"
+
+
+@pytest.mark.parametrize("braces", ["{{#if x}}", "{{ x | upper }}", "{{date:YYYY}}", "{{}}", "{{-}}", "{{x\ny}}"])
+async def test_braces_that_name_nothing_are_no_arguments_and_stay(braces):
+    library = NotesInADict({"Prompts/mine.md": f"a {braces} b"})
+    assert (await listed(library))["mine"]["arguments"] == []
+    assert await text_of(library) == f"a {braces} b"
+
+
+async def test_braces_after_a_backslash_or_beside_a_declared_list_stand_for_themselves():
+    library = NotesInADict({"Prompts/mine.md": "\\{{a}} {{a}}"})
+    assert [each["name"] for each in (await listed(library))["mine"]["arguments"]] == ["a"]
+    assert await text_of(library, a="X") == "{{a}} X"
+    assert await text_of(own("arguments: []", "{{a}}")) == "{{a}}"
+
+
+async def test_a_dated_argument_is_completed_whether_it_is_declared_or_not():
+    for library in (NotesInADict({"Prompts/mine.md": "{{date}}"}), own("arguments: [date]", "{{date}}")):
+        (argument,) = (await prompts_of(library).spec("mine")).arguments
+        assert argument.completes == "dates"
 
 
 async def test_only_notes_below_prompts_are_prompts():
@@ -544,7 +578,10 @@ def test_any_bytes_make_a_prompt_that_can_be_listed_and_filled(data):
     source = Document("Prompts/x.md", "", "note", "text/markdown", "", len(data), 0, data, Text.decode(data))
     prompt = own_prompt("x", source)
     mcp_types.Prompt.model_validate(prompt.spec.entry())
-    prompt.fill({argument.name: "v" for argument in prompt.spec.arguments})
+    try:
+        prompt.fill({argument.name: "v" for argument in prompt.spec.arguments})
+    except InvalidParams as error:
+        assert error.data["path"] == "Prompts/x.md"
 
 
 @pytest.mark.parametrize(

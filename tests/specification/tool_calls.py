@@ -1,0 +1,166 @@
+"""Calls of every tool over one small folder of notes of every kind: what is meant, each option, and what goes wrong."""
+
+FOLDER = {
+    "Plan.md": "---\ntags: [work/clock, b]\nstatus: open\ndue: 2026-07-01\n---\n# Plan\n\nSee [[Ideas#One|so]] ^p1\n",
+    "Ideas.md": "# Ideas\n\n## One\n\n[[Plan]] [[nowhere]] #b #work/clock\n\n## Two\n\n- [ ] task\n\nIdeas of Plan\n",
+    "日记/计划.md": "---\naliases: [企划]\n---\n# 计划\n\n学习 MCP 协议，止损 #学习 [图](../pic.png)\n",
+    "Daily/2026-07-01.md": "# 2026-07-01\r\n\r\n## Thoughts\r\n\r\n- early\r\n",
+    "Templates/plain.md": "# {{title}}\n\n{{date}}\n",
+    "Archive/Plan.md": "# An older plan\n",
+    "broken.md": '---\ntags: [a\nb: "x\n---\n# Broken\n\ntext\n',
+    "latin.md": b"caf\xe9 and more\n",
+    "empty.md": "",
+    "long.md": "# Long\n\n" + "word " * 9_000 + "\n",
+    "list.txt": "Milk\nbread\n",
+    "heads.org": "* One\n** Two\ntext\n",
+    "pic.png": b"\x89PNG\r\n\x1a\n" + bytes(20),
+    "song.mp3": b"ID3" + bytes(20),
+    "data.bin": bytes(40),
+}
+A, B = {"dry_run": True}, {"if_match": "0123456789abcdef"}
+CALLS = {
+    "search_notes": [
+        *(
+            {"query": query}
+            for query in ("plan", "学习", "tag:b", "[status:open]", "nothing at all", "planm", '"a', "")
+        ),
+        *({"query": "plan", "sort": sort, "limit": 1} for sort in ("relevance", "modified", "path")),
+        *({"query": "a", "mode": mode} for mode in ("exact", "regex")),
+        {"query": "plan", "folder": "日记", "tags": ["b"], "properties": {"status": "open"}},
+        {"query": "plan", "modified_after": "2020-01-01"},
+        {"query": "(", "mode": "regex"},
+        {"query": "a", "folder": "not there"},
+        {"query": "a", "modified_after": "soon"},
+        {"query": "a", "cursor": "made up"},
+        {"query": "a", "limit": 51},
+    ],
+    "list_notes": [
+        *({"sort": sort, "limit": 2} for sort in ("path", "modified", "size")),
+        {},
+        {"folder": "日记"},
+        {"glob": "**/*.md", "tag": "b"},
+        {"recursive": False},
+        {"tag": "no such tag"},
+        {"glob": "no such*"},
+        {"folder": "not there"},
+        {"cursor": "made up"},
+        {"sort": "colour"},
+    ],
+    "read_note": [
+        *({"path": path} for path in FOLDER),
+        *({"path": "Ideas", "view": view} for view in ("content", "outline", "properties", "links")),
+        *({"path": "broken", "view": view} for view in ("outline", "properties", "links")),
+        {"path": "long", "max_chars": 100},
+        {"path": "long", "start_line": 3, "start_char": 50, "max_chars": 10},
+        {"path": "Ideas#One"},
+        {"path": "Plan.md", "section": "^p1"},
+        {"path": "Ideas", "section": "Three"},
+        {"path": "Plan"},
+        {"path": "../x"},
+        {"path": "nothing"},
+        {},
+    ],
+    "list_tags": [{}, {"prefix": "work"}, {"folder": "日记", "limit": 1}, {"folder": "not there"}, {"cursor": "x"}],
+    "get_links": [
+        *(
+            {"kind": kind, "path": path}
+            for kind in ("backlinks", "outgoing", "mentions")
+            for path in ("Ideas", "empty")
+        ),
+        *({"kind": kind} for kind in ("broken", "orphans", "backlinks")),
+        {"kind": "orphans", "limit": 1},
+        {"kind": "broken", "path": "日记"},
+        {"kind": "outgoing", "path": "nothing"},
+        {"kind": "best"},
+    ],
+    "notes_info": [{}, {"folder": "x"}],
+    "create_note": [
+        {"title": "New/学习", "content": "Hello", "properties": {"tags": ["a"], "n": 1, "when": None}} | A,
+        {"title": "New/学习", "content": "Hello", "properties": {"tags": ["a"], "n": 1, "when": None}},
+        {"title": "T", "folder": "Archive", "template": "plain"},
+        {"title": 'What: "this"?'},
+        {"title": "ideas"},
+        {"title": "Ideas"},
+        {"title": "../out"},
+        {"title": "U", "template": "not there"},
+        {"title": ""},
+        {"content": "no title"},
+    ],
+    "add_thoughts": [
+        {"thoughts": "today"},
+        {"thoughts": "then", "path": "2026-07-01"},
+        {"thoughts": "there", "path": "Ideas", "section": "Four"},
+        {"thoughts": "x", "path": "latin"},
+        {"thoughts": "x", "path": "nothing"},
+        {"thoughts": ""},
+    ],
+    "edit_note": [
+        *(
+            {"path": "Ideas", "edits": [edit]} | A
+            for edit in (
+                {"op": "replace", "old_text": "Ideas of", "text": "Thoughts of"},
+                {"op": "append", "text": "end"},
+                {"op": "prepend", "text": "begin", "section": "One"},
+                {"op": "insert_before", "old_text": "- [ ] task", "text": "above"},
+                {"op": "insert_after", "section": "One", "text": "below"},
+                {"op": "replace_section", "section": "Two", "text": "all new"},
+                {"op": "delete_section", "section": "Two"},
+                {"op": "replace", "old_text": "not there", "text": "x"},
+                {"op": "replace", "old_text": "Ideas", "text": "x"},
+                {"op": "invent"},
+            )
+        ),
+        {"path": "Ideas", "edits": [{"op": "append", "text": "end"}, {"op": "append", "text": "end 完"}]},
+        {"path": "Ideas", "edits": [{"op": "replace", "old_text": "end 完", "text": "end 完"}]},
+        {"path": "empty", "edits": [{"op": "append", "text": "no more"}]},
+        {"path": "latin", "edits": [{"op": "append", "text": "x"}]},
+        {"path": "Ideas", "edits": [{"op": "append", "text": "x"}]} | B,
+        {"path": "Ideas", "edits": []},
+    ],
+    "set_properties": [
+        {"path": "Ideas", "set": {"a": [1, 2.5, None, "x"], "b": {"c": True}, "d": "2026-01-01"}} | A,
+        {"path": "Ideas", "set": {"a": [1, 2.5, None, "x"], "b": {"c": True}, "d": "2026-01-01"}},
+        {"path": "Ideas", "set": {"a": 1}, "remove": ["b"]},
+        {"path": "Ideas", "set": {"a": 1}},
+        {"path": "Ideas", "remove": ["zzz"]},
+        {"path": "broken", "set": {"a": 1}},
+        {"path": "list.txt", "set": {"a": 1}},
+        {"path": "Ideas", "set": {"a": 2}} | B,
+        {"path": "Ideas"},
+    ],
+    "update_tags": [
+        {"action": "add", "tags": ["new", "#b"], "paths": ["Ideas", "latin", "empty"]} | A,
+        {"action": "add", "tags": ["new", "#b"], "paths": ["Ideas", "latin", "empty"]},
+        {"action": "remove", "tags": ["new"], "paths": ["Ideas"]},
+        {"action": "rename", "tags": ["work"], "new_tag": "job"} | A,
+        {"action": "rename", "tags": ["work"], "new_tag": "job"},
+        {"action": "rename", "tags": ["zzz"], "new_tag": "job"},
+        {"action": "add", "tags": ["x"]},
+        {"action": "add", "tags": []},
+    ],
+    "move_note": [
+        {"path": "Ideas", "new_path": "Moved/Ideas [1]"} | A,
+        {"path": "Ideas", "new_path": "Moved/Ideas"},
+        {"path": "Moved", "new_path": "Away"},
+        {"path": "Away/Ideas", "new_path": "Ideas", "update_links": False},
+        {"path": "Ideas", "new_path": "Archive/Plan"},
+        {"path": "nothing", "new_path": "x"},
+        {"path": "Ideas", "new_path": "../x"},
+        {"path": "Ideas", "new_path": "x"} | B,
+    ],
+    "delete_note": [
+        {"path": "Archive/Plan.md"} | A,
+        {"path": "Archive/Plan.md"},
+        {"path": "Plan.md", "permanent": True} | A,
+        {"path": "data.bin", "permanent": True},
+        {"path": "nothing"},
+        {"path": "Plan.md"} | B,
+    ],
+    "undo_change": [A, {}, {}, {"change_id": "nothing"}, {"change_id": 7}],
+}
+"""In the order in which they are made. `CHANGED` comes in between the writes and the last undo."""
+CHANGED = [
+    ("edit_note", {"path": "list.txt", "edits": [{"op": "append", "text": "eggs"}]}),
+    ("somebody else", {"path": "list.txt"}),
+    ("undo_change", {}),
+]

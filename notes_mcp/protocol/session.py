@@ -4,6 +4,7 @@ Implements `wire.peer.Session`. Writes no bytes and reads no notes: features com
 what can be watched as `Watched`, events through the `Hub` that all sessions of a process share.
 """
 
+import logging
 from collections.abc import Mapping
 
 from notes_mcp.errors import InvalidParams
@@ -18,6 +19,8 @@ from notes_mcp.wire.peer import Call
 
 # A request that brings part of the envelope is a modern one that forgot the rest, and is told so.
 ENVELOPE = (PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO)
+
+_log = logging.getLogger(__name__)
 
 
 class Session:
@@ -53,6 +56,7 @@ class Session:
         request_id = notification.params.get("requestId")
         if isinstance(request_id, bool) or not isinstance(request_id, int | str):
             return None
+        _log.debug("the client cancels %r; reason: %.200r", request_id, notification.params.get("reason"))
         return request_id if self._legacy.may_cancel(request_id) else None
 
     def accepts_batch(self) -> bool:

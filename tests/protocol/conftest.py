@@ -66,7 +66,7 @@ def canonical(uri: str) -> str | None:
 class Desk:
     """The client's side of one connection."""
 
-    def __init__(self, handlers: dict[str, Any], settings: Settings, hub: Hub) -> None:
+    def __init__(self, handlers: dict[str, Any], settings: Settings, hub: Hub, server: Server) -> None:
         self.frames: list[dict[str, Any]] = []
         self.watched = Watched()
         self.hub = hub
@@ -78,7 +78,7 @@ class Desk:
         self.asked: dict[Any, tuple[str, str]] = {}
         self._revision = "2025-11-25"
         self.peer = Peer(self._incoming(), self._outgoing, settings)
-        self.session = Session(SERVER, handlers, self.watched, hub, self.peer.notify, settings)
+        self.session = Session(server, handlers, self.watched, hub, self.peer.notify, settings)
 
     async def _incoming(self) -> AsyncIterator[bytes]:
         while (line := await self._lines.get()) is not None:
@@ -214,10 +214,10 @@ def connect(settings: Settings) -> Connect:
 
     @asynccontextmanager
     async def connected(
-        handlers: dict[str, Any] | None = None, hub: Hub | None = None, **limits: Any
+        handlers: dict[str, Any] | None = None, hub: Hub | None = None, server: Server = SERVER, **limits: Any
     ) -> AsyncIterator[Desk]:
         known = replace(settings, **limits)
-        desk = Desk(handlers or {}, known, hub or Hub(known.max_subscriptions))
+        desk = Desk(handlers or {}, known, hub or Hub(known.max_subscriptions), server)
         serving = asyncio.ensure_future(desk.peer.serve(desk.session))
         try:
             yield desk

@@ -21,6 +21,8 @@ from typing import Any
 import anyio
 
 from notes_mcp import __version__
+from notes_mcp.install.entry import entry as entry_for
+from notes_mcp.install.entry import lasting, launcher, options
 from notes_mcp.probe import Probe, ProbeError
 from notes_mcp.report import Report, Screen, Step
 from notes_mcp.settings import Settings
@@ -53,26 +55,7 @@ def check(settings: Settings, *, as_json: bool = False) -> int:
 
 def entry(settings: Settings) -> dict[str, Any]:
     """The `mcpServers` entry that starts this server on these folders: absolute paths, no shell needed."""
-    command = launcher()
-    return {"command": command[0], "args": [*command[1:], *options(settings), *map(str, settings.folders)]}
-
-
-def launcher() -> list[str]:
-    """How this very installation is started: its own script if it has one, else its Python with `-m`."""
-    name = "notes-mcp.exe" if sys.platform == "win32" else "notes-mcp"
-    script = Path(sys.executable).with_name(name)
-    return [str(script)] if script.is_file() else [sys.executable, "-m", "notes_mcp"]
-
-
-def options(settings: Settings) -> list[str]:
-    """The command-line options that say what `settings` says, defaults left out."""
-    default = Settings(folders=())
-    given = ["--read-only"] if settings.read_only else []
-    for name in ("tools", "max_note_bytes", "cache_dir"):
-        value = getattr(settings, name)
-        if value != getattr(default, name):
-            given.append(f"--{name.replace('_', '-')}={value}")
-    return given + [f"--ignore={pattern}" for pattern in settings.ignore]
+    return entry_for(settings, lasting())
 
 
 async def _check_all(settings: Settings, report: Report, screen: Screen) -> None:

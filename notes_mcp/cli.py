@@ -14,11 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from notes_mcp import __version__
+from notes_mcp.faults import EnvironmentFault, UsageError
 
 if TYPE_CHECKING:
     from notes_mcp.settings import Settings
 
-COMMANDS = ("serve", "check")
+COMMANDS = ("serve", "check", "install", "uninstall")
+USAGE = {
+    "serve": "notes-mcp [serve|check] [options] FOLDER...\n       notes-mcp install|uninstall CLIENT [options]",
+    "check": "notes-mcp check [options] FOLDER...",
+    "install": "notes-mcp install CLIENT [options] FOLDER...",
+    "uninstall": "notes-mcp uninstall CLIENT [options]",
+}
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 OLDEST_PYTHON = (3, 11)
 
@@ -26,30 +33,17 @@ SUMMARY = "An MCP server over stdio for a local folder of notes."
 EPILOG = """commands:
   serve   serve over stdio (the default; what goes into a client's mcpServers)
   check   what to run first: serves the folder to itself as a client would, and prints a report
+  install, uninstall   puts the server into a client's own config, or takes it out: shows the change and asks;
+          CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli
 
 examples:
   notes-mcp check ~/Notes
   notes-mcp ~/Notes
   notes-mcp --read-only ~/Notes ~/Work
+  notes-mcp install claude-desktop ~/Notes
 
 A folder that is called like a command: write ./check. Every option can also be set in the
 environment, e.g. NOTES_MCP_READ_ONLY=1, NOTES_MCP_IGNORE (one pattern a line)."""
-
-
-class UsageError(Exception):
-    """The command line or environment makes no sense: exit code 2."""
-
-    exit_code = 2
-
-    def __init__(self, problem: str, seen: str, fix: str) -> None:
-        super().__init__(problem)
-        self.problem, self.seen, self.fix = problem, seen, fix
-
-
-class EnvironmentFault(UsageError):
-    """The command line is fine, the machine is not: exit code 1."""
-
-    exit_code = 1
 
 
 class _Parser(argparse.ArgumentParser):
@@ -67,11 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         command, settings, options = parse(arguments, os.environ)
         if command == "check":
             return _check(settings, as_json=options.json)
+        if command in ("install", "uninstall"):
+            return _install(command, settings, options)
         _serve(settings)
     except UsageError as fault:
         kind = "usage" if fault.exit_code == 2 else "environment"
+        verb = arguments[0] if arguments and arguments[0] in ("install", "uninstall") else "start"
         sys.stderr.write(
-            f"notes-mcp: cannot start ({kind} error, exit code {fault.exit_code})\n"
+            f"notes-mcp: cannot {verb} ({kind} error, exit code {fault.exit_code})\n"
             f"  problem: {fault.problem}\n  seen:    {fault.seen}\n  fix:     {fault.fix}\n"
         )
         return fault.exit_code
@@ -86,6 +83,12 @@ def _check(settings: "Settings", *, as_json: bool) -> int:
         # Whoever read the report has seen enough; Python's own last flush must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _install(command: str, settings: "Settings", options: argparse.Namespace) -> int:
+    from notes_mcp.install.command import run
+
+    return run(command, settings, options)
 
 
 def _require_python(version: tuple[int, ...]) -> None:
@@ -132,10 +135,16 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, "S
     arguments = list(arguments)
     command = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "serve"
     options = _parser(command).parse_intermixed_args(arguments)
-    on_the_line = options.tools is not None
-    _add_environment(options, environ)
     from notes_mcp.settings import Settings
 
+    if command in ("install", "uninstall"):
+        from notes_mcp.install.options import take_client
+
+        take_client(options, command)
+    if command == "uninstall":
+        return command, Settings(folders=()), options
+    on_the_line = options.tools is not None
+    _add_environment(options, environ)
     folders = tuple(_folder(text) for text in options.folders)
     if not folders:
         raise UsageError("no folder was named", "no FOLDER argument", "name the folder of notes: notes-mcp ~/Notes")
@@ -174,7 +183,7 @@ def _require_tools(chosen: str, seen: str) -> None:
 def _parser(command: str) -> _Parser:
     parser = _Parser(
         prog="notes-mcp",
-        usage="notes-mcp [serve|check] [options] FOLDER...",
+        usage=USAGE[command],
         description=SUMMARY,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -182,6 +191,22 @@ def _parser(command: str) -> _Parser:
     )
     parser.add_argument("folders", metavar="FOLDER", nargs="*", help="a folder of notes; several may be named")
     parser.add_argument("--version", action="version", version=f"notes-mcp {__version__}")
+    if command in ("install", "uninstall"):
+        from notes_mcp.install.options import add_options
+
+        add_options(parser, command)
+    if command != "uninstall":
+        _add_serve_options(parser)
+    if command in ("serve", "check"):
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="check: print the report as JSON" if command == "check" else argparse.SUPPRESS,
+        )
+    return parser
+
+
+def _add_serve_options(parser: _Parser) -> None:
     parser.add_argument("--read-only", action="store_true", default=None, help="offer reading tools only")
     parser.add_argument("--tools", metavar="SET", help="all (default), core, or tool names joined by commas")
     parser.add_argument("--ignore", metavar="GLOB", action="append", help="hide what matches (gitignore syntax)")
@@ -190,12 +215,6 @@ def _parser(command: str) -> _Parser:
     )
     parser.add_argument("--max-note-bytes", metavar="N", type=_size, help="larger notes are listed, not read (10 MiB)")
     parser.add_argument("--cache-dir", metavar="DIR", help="where the search index lives")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="check: print the report as JSON" if command == "check" else argparse.SUPPRESS,
-    )
-    return parser
 
 
 def _add_environment(options: argparse.Namespace, environ: Mapping[str, str]) -> None:

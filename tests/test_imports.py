@@ -18,10 +18,12 @@ MAY_IMPORT = {
     "features": LEAVES | {"notes", "tools"},
     "instructions": {"settings"},
     "app": LEAVES | {"wire", "protocol", "notes", "tools", "features", "instructions"},
+    "faults": set(),
+    "install": {"settings", "faults"},
     "probe": set(),
     "report": set(),
-    "check": {"settings", "probe", "report"},
-    "cli": {"settings", "app", "check", "wire"},
+    "check": {"settings", "probe", "report", "install"},
+    "cli": {"settings", "faults", "app", "check", "install", "wire"},
     "__main__": {"cli"},
 }
 ONLY_IN = {

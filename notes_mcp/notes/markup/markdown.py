@@ -38,7 +38,8 @@ _LINE_END = re.compile(rb"[\r\n]|\Z")
 _BLOCK_MARK = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9-]+\s*\Z")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _Placed: TypeAlias = tuple[int, int, LinkKind, Target, str]  # start, minus end: an outer link before those in it
-_WEB_ADDRESS = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s<>]*")
+# Tried at the start of each run alone: a picture in base64 is one run of a million letters.
+_WEB_ADDRESS = re.compile(rb"(?<![A-Za-z0-9+.-])[0-9+.-]*+([A-Za-z][A-Za-z0-9+.-]*+://[^\s<>]*)")
 _COMMENT_ROUNDS = 2  # a comment may hold half a fence, which hid others from the first pass
 
 
@@ -66,7 +67,7 @@ def prose(utf8: bytes) -> list[Span]:
     properties = front_matter(utf8)
     base = properties[1] if properties else 0
     source, found, hidden = _walked(utf8, base, with_blocks=False)
-    cuts = [*hidden, *(match.span() for match in _WEB_ADDRESS.finditer(source, base))]
+    cuts = [*hidden, *(match.span(1) for match in _WEB_ADDRESS.finditer(source, base))]
     cuts += [(start, end) for _, start, end, _ in obsidian_tags.tags(source, base, found.text)]
     return list(_without(found.text, sorted(cuts)))
 

@@ -26,6 +26,7 @@ from notes_mcp.notes.index.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
 from notes_mcp.notes.records import Change
 from notes_mcp.notes.shelf import Shelf, unique_names
+from notes_mcp.notes.templates import Templates
 from notes_mcp.notes.workers import Workers
 from notes_mcp.settings import Settings
 
@@ -160,6 +161,16 @@ class Library(Changing):
         await self._wait_opened()
         folder, daily = await self._read(self._answers.daily_notes)
         return self._shelf.label(folder, daily.template) if daily.template else None
+
+    async def daily_problem(self) -> str:
+        """What is wrong with the settings of daily notes, as the end of a sentence; "" if nothing is."""
+        await self._wait_opened()
+        return (await self._read(self._answers.daily_notes))[1].problem
+
+    async def templates(self, path: str) -> Templates:
+        """What the settings of the folder that `path` is in, or will be, say of templates."""
+        await self._wait_opened()
+        return await self._read(partial(self._answers.templates, path))
 
     async def names(self, kind: str, prefix: str, limit: int) -> tuple[tuple[str, ...], int]:
         """Up to `limit` "paths", "tags" or "folders" that resemble what was typed, best first, and how many do."""

@@ -13,6 +13,7 @@ from pydantic import Field
 from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import Document
+from notes_mcp.notes.daily import SETTINGS
 from notes_mcp.notes.markup import markdown, sections
 from notes_mcp.notes.text import Text
 from notes_mcp.tools._answer import WriteResult, write_fields
@@ -67,13 +68,15 @@ async def add_thoughts(args: Args, library: "Library", report: Report) -> WriteR
                 raise
             day = asked
             said.append("There was no such daily note, so it was made.")
+    problem = await library.daily_problem()
+    misread = [f"{SETTINGS} is {problem}."] if problem else []
     path = await library.daily_path(day)
     moment = now if day == now.date() else datetime.combine(day, now.timetz())
     start, warnings = await _daily_start(library, path, moment)
-    warnings = said + warnings
     # By its URI, since a bare name could mean a note of that name in another folder.
     written = await library.edit(library.uri(path), transform, tool="add_thoughts", create=start.encode())
-    return WriteResult(**write_fields(written, warnings=() if written.previous_etag else warnings))
+    made = [] if written.previous_etag else [*said, *warnings]
+    return WriteResult(**write_fields(written, warnings=misread + made))
 
 
 async def _is_there(library: "Library", path: str) -> bool:
@@ -95,7 +98,8 @@ async def _daily_start(library: "Library", path: str, now: datetime) -> tuple[st
         return "", [f"The daily note was made without its template {name}: {error}"]
     if document.text is None or not document.text.valid:
         return "", [f"The daily note was made without its template: {document.path} is not text that can be used."]
-    return filled(document.text.text, stem_of(path), now), []
+    templates = await library.templates(path)
+    return filled(document.text.text, stem_of(path), now, templates), []
 
 
 def entry_of(thoughts: str, now: datetime) -> str:

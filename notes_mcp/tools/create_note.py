@@ -11,6 +11,7 @@ from pydantic import Field
 
 from notes_mcp.errors import InvalidRequestError, NotFoundError
 from notes_mcp.events import Report
+from notes_mcp.notes.templates import SETTINGS
 from notes_mcp.tools import _fields
 from notes_mcp.tools._answer import WriteResult, write_fields
 from notes_mcp.tools._names import named, place_of, stem_of, twins
@@ -20,8 +21,6 @@ from notes_mcp.tools._tool import Arguments, tool
 
 if TYPE_CHECKING:
     from notes_mcp.notes.library import Library
-
-_TEMPLATES = "Templates"
 
 
 class Args(Arguments):
@@ -48,10 +47,13 @@ async def create_note(args: Args, library: "Library", report: Report) -> Created
     path = named(f"{inside}/{name}" if inside else name, warnings)
     if warnings:
         warnings.append(f"The note is named {path}")
-    template = None if args.template is None else await _template(library, args.template, path)
     text = args.content or ""
-    if template is not None:
-        text = filled(template, _name(title), datetime.now().astimezone(), text)
+    if args.template is not None:
+        templates = await library.templates(path)
+        if templates.problem:
+            warnings.append(f"{SETTINGS} is {templates.problem}.")
+        template = await _template(library, args.template, path, templates.folder)
+        text = filled(template, _name(title), datetime.now().astimezone(), templates, text)
     is_markdown = path.lower().endswith((".md", ".markdown"))
     if args.properties:
         if not is_markdown:
@@ -68,17 +70,21 @@ async def create_note(args: Args, library: "Library", report: Report) -> Created
     return Created(**write_fields(written, dry_run=args.dry_run, warnings=warnings), uri=written.uri)
 
 
-async def _template(library: "Library", name: str, path: str) -> str:
-    """The text of a note in `Templates/`, which with several folders is in the new note's own."""
+async def _template(library: "Library", name: str, path: str, folder: str) -> str:
+    """The text of a note in the folder of templates, which with several folders is in the new note's own."""
     top = f"{path.partition('/')[0]}/" if len(library.settings.folders) > 1 else ""
-    inner = name.strip().replace("\\", "/").removeprefix(top).removeprefix(f"{_TEMPLATES}/")
+    inner = name.strip().replace("\\", "/").removeprefix(top).removeprefix(f"{folder}/")
     try:
-        document = await library.read(f"{top}{_TEMPLATES}/{inner}")
+        document = await library.read(f"{top}{folder}/{inner}")
     except NotFoundError as error:
-        nearest = [other for other in error.nearest if f"{_TEMPLATES}/" in other]
-        raise NotFoundError(f'There is no template "{name}" in {top}{_TEMPLATES}/.', nearest) from None
+        nearest = [other for other in error.nearest if f"{folder}/" in other]
+        raise NotFoundError(
+            f'There is no template "{name}" in {top}{folder}/; list_notes with that folder shows them. '
+            "Nothing was written.",
+            nearest,
+        ) from None
     if document.text is None or not document.text.valid:
-        raise InvalidRequestError(f"The template {document.path} is not text that can be used.")
+        raise InvalidRequestError(f"The template {document.path} is not text that can be used. Nothing was written.")
     return document.text.text
 
 

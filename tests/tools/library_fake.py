@@ -25,6 +25,7 @@ from notes_mcp.notes.answers import (
 from notes_mcp.notes.daily import DailyNotes
 from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.records import Note, Problem
+from notes_mcp.notes.templates import Templates
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.notes.uris import mime_type, parse, to_uri
 from notes_mcp.settings import Settings
@@ -188,6 +189,12 @@ class FakeLibrary:
 
     async def daily_template(self) -> str | None:
         return self.template
+
+    async def daily_problem(self) -> str:
+        return ""
+
+    async def templates(self, path: str) -> Templates:
+        return Templates()
 
     async def daily_path(self, day: date) -> str:
         return f"Daily/{day.isoformat()}.md"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +202,30 @@ async def test_errors_reach_the_client_as_results(library: Library) -> None:
     assert "Projects/Plan.md" in answer["content"][0]["text"]
     assert "structuredContent" not in answer
     assert json.dumps(answer)
+
+
+async def test_templates_are_where_obsidian_says_and_dates_look_as_it_says(call: Caller, folder: Path) -> None:
+    write(
+        folder,
+        {
+            ".obsidian/templates.json": '{"folder": "/模板/", "dateFormat": "YYYY年M月", "timeFormat": "[um] HH"}',
+            "模板/周报.md": "{{date}} {{time}} {{date:YYYY}} {{DATE:[D]D}} {{ title }}\n",
+        },
+    )
+    now = datetime.now()
+    await call("create_note", title="一周", template="周报.md")
+    assert (folder / "一周.md").read_text("utf-8").startswith(f"{now.year}年{now.month}月 um ")
+    assert (folder / "一周.md").read_text("utf-8").endswith(f" {now.year} D{now.day} 一周\n")
+    with pytest.raises(NotFoundError, match="模板/; list_notes"):
+        await call("create_note", title="Other", template="Meeting")
+
+
+@pytest.mark.parametrize("broken", ["{", "[]", '{"folder": 3}'])
+async def test_broken_settings_are_as_none_and_are_said(call: Caller, folder: Path, broken: str) -> None:
+    write(folder, {f".obsidian/{name}.json": broken for name in ("templates", "daily-notes")})
+    made = (await call("create_note", title="Weekly", template="Meeting"))["structuredContent"]
+    assert any(warning.startswith(".obsidian/templates.json is ") for warning in made["warnings"])
+    made = (await call("add_thoughts", thoughts="x"))["structuredContent"]
+    assert made["path"] == f"Daily/{date.today().isoformat()}.md"
+    assert any(warning.startswith(".obsidian/daily-notes.json is ") for warning in made["warnings"])
+    assert "warnings" not in (await call("add_thoughts", thoughts="y", path="Home"))["structuredContent"]

@@ -31,6 +31,8 @@ from notes_mcp.notes.markup import markdown
 from notes_mcp.notes.opening import Served
 from notes_mcp.notes.records import Change, FileState, Note
 from notes_mcp.notes.shelf import Shelf
+from notes_mcp.notes.templates import SETTINGS as TEMPLATE_SETTINGS
+from notes_mcp.notes.templates import Templates
 from notes_mcp.notes.text import Text, etag
 from notes_mcp.settings import Settings
 
@@ -170,6 +172,12 @@ class Answers:
             if said is not None:
                 return folder, DailyNotes.read(said)
         return folders[0], DailyNotes.read(None)
+
+    def templates(self, path: str) -> Templates:
+        """Where the folder that `path` is in, or will be, has its templates."""
+        place = self._shelf.place(path)
+        folder = next(iter(self._shelf)) if place is None else place[0]
+        return Templates.read(folder.vault.read_setting(TEMPLATE_SETTINGS))
 
     def info(self, watching: Mapping[Folder, Watching], recent: Sequence[Note], state: IndexState) -> Info:
         """The overview; `recent` are the newest notes."""

@@ -114,10 +114,10 @@ def phrase(text: str) -> Query:
     return Query(((Term(tokens, quoted=True),),) if tokens else (), wordless=not text.strip())
 
 
-def to_fts(query: Query, *, relaxed: bool = False) -> str | None:
+def to_fts(query: Query, *, relaxed: bool = False, columns: str = "") -> str | None:
     """`query` in the syntax of FTS5 (sqlite.org/fts5.html section 3); None when it looks for no word.
 
-    `relaxed`: any of the words will do, and words run together are taken apart.
+    `relaxed`: any of the words will do, and words run together are taken apart. `columns`: all in one of these.
     """
     if relaxed:
         parts = [_fts(part) for term in query.terms() for part in _taken_apart(term)]
@@ -127,13 +127,38 @@ def to_fts(query: Query, *, relaxed: bool = False) -> str | None:
         wanted = " AND ".join(f"({clause})" for clause in clauses)
     if not wanted:
         return None
-    unwanted = excluded_fts(query)
-    return f"({wanted}) NOT ({unwanted})" if unwanted else wanted
+    return _allowed(f"{{{columns}}} : ({wanted})" if columns else wanted, query)
+
+
+def together_fts(query: Query, within: int) -> str | None:
+    """Where all the words stand with at most `within` others between them; None for words that cannot be asked so:
+    a single one, a choice, a part of a word, words of a title."""
+    terms = list(query.terms())
+    if len(terms) < 2 or len(terms) > len(query.clauses) or any(term.prefix or term.column for term in terms):
+        return None
+    return _allowed(f"NEAR({' '.join(map(_fts, terms))}, {within})", query)
+
+
+def in_order_fts(query: Query, column: str = "") -> str | None:
+    """Where the words stand one after the other as they were asked for; None as for `together_fts`, but for one term
+    too if it is a `column`'s."""
+    terms = list(query.terms())
+    if not terms or len(terms) > len(query.clauses) or any(term.prefix for term in terms):
+        return None
+    if not column and (len(terms) < 2 or any(term.column for term in terms)):
+        return None
+    wanted = _fts(Term(tuple(token for term in terms for token in term.tokens)))
+    return _allowed(f"{{{column}}} : {wanted}" if column else wanted, query)
 
 
 def excluded_fts(query: Query) -> str | None:
     """What must not match, in the syntax of FTS5; None if nothing is excluded."""
     return " OR ".join(map(_fts, query.excluded)) or None
+
+
+def _allowed(wanted: str, query: Query) -> str:
+    unwanted = excluded_fts(query)
+    return f"({wanted}) NOT ({unwanted})" if unwanted else wanted
 
 
 def can_relax(query: Query) -> bool:

@@ -22,7 +22,7 @@ KEY_SHAPES: dict[str, tuple[type, ...]] = {
     "path": (str,),
     "modified": (int, str),
     "size": (int, str),
-    "relevance": (float, str),
+    "relevance": (float, int, str),
 }
 COLUMNS = "f.id, f.path, f.title, f.size, f.modified_ns, f.etag, f.tags, f.aliases, f.kind"
 MAX_CONDITIONS = 200
@@ -127,12 +127,12 @@ def order_by(order: str) -> str:
 
 def after(order: str, last: Sequence[Any], scope: Scope) -> None:
     """Only what comes after the row with this key. Raises InvalidRequestError for a key of another shape."""
-    checked = check_key(order, last)
+    *values, path = check_key(order, last)
     if order == "path":
-        scope.add("f.path>?", *checked)
+        scope.add("f.path>?", path)
     else:
         column = _column(order)
-        scope.add(f"{column}<=? AND ({column}<? OR f.path>?)", checked[0], checked[0], checked[1])
+        scope.add(f"{column}<=? AND ({column}<? OR f.path>?)", values[-1], values[-1], path)
 
 
 def key_of(order: str, note: Note, score: float = 0.0) -> Key:
@@ -143,13 +143,14 @@ def key_of(order: str, note: Note, score: float = 0.0) -> Key:
         case "size":
             return (note.size, note.path)
         case "relevance":
-            return (score, note.path)
+            return (score, note.modified_ns, note.path)
     return (note.modified_ns, note.path)
 
 
 def rank(order: str, of: Sequence[Any]) -> Key:
     """A key as a value that sorts as the pages do; pages of several folders are merged by it."""
-    return tuple(of) if order == "path" else (-of[0], of[1])
+    *values, path = of
+    return (*(-value for value in values), path)
 
 
 def check_key(order: str, last: Sequence[Any]) -> Key:
@@ -159,7 +160,7 @@ def check_key(order: str, last: Sequence[Any]) -> Key:
         isinstance(part, (int, float) if kind is float else kind) and not isinstance(part, bool)
         for part, kind in zip(last, shape, strict=True)
     )
-    if not fits or (len(last) == 2 and not -(2**63) <= last[0] < 2**63):
+    if not fits or not all(-(2**63) <= number < 2**63 for number in last[:-1]):
         raise InvalidRequestError("This cursor is not valid here; leave it out to start from the first page.")
     return (*last[:-1], clean(last[-1]))
 
@@ -194,11 +195,5 @@ def real_folder(db: Connection, folder: str | None) -> str:
     return "/".join(close[0][0].split("/")[: wanted.count("/") + 1]) if close else wanted
 
 
-def newness(note: Note) -> float:
-    """What stands for the score where nothing is ranked: the time of change in whole microseconds."""
-    return float(abs(note.modified_ns) // 1000 * (1 if note.modified_ns >= 0 else -1))
-
-
 def _column(order: str) -> str:
-    # The division rounds like `newness`; microseconds fit a JSON number, nanoseconds do not.
-    return {"size": "f.size", "relevance": "f.modified_ns/1000"}.get(order, "f.modified_ns")
+    return "f.size" if order == "size" else "f.modified_ns"

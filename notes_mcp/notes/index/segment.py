@@ -40,6 +40,8 @@ _SIMPLE = re.compile(
     "[\x00-\x7f\u2012-\u2016\u2018-\u2023\u2190-\u2199\u2500-\u27ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u30fc"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff]*+"
 )
+# One character each after folding too: those of `_SIMPLE`, accented letters that are one character, full-width forms.
+_AS_LONG = re.compile(_SIMPLE.pattern.replace("]*+", "\u00c0-\u00de\u00e0-\u00ff\u3000\uff01-\uff5e]*+"))
 _OTHER_ALPHABET = re.compile(f"[{OTHER_ALPHABETS}]")
 _BEYOND_ALPHABETS = re.compile("[^\x00-\u0dff]+")  # below are none of the next two; quicker to step over
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
@@ -59,6 +61,11 @@ def fold(text: str) -> str:
         return text.lower()
     text = _ALONE.sub(_plain_letter, text)
     return text.lower() if text.isascii() or _SIMPLE.fullmatch(text) else _fold_any(text)
+
+
+def keeps_places(text: str) -> bool:
+    """Whether it is plain that each character of `text` stands at the same place when it is folded."""
+    return text.isascii() or _AS_LONG.fullmatch(text) is not None
 
 
 def segment(folded: str) -> str:

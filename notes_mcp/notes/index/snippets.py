@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from notes_mcp.notes import patience
 from notes_mcp.notes.index.query import Query, Term, tokenize
-from notes_mcp.notes.index.segment import EMOJI, OTHER_ALPHABETS, as_written, fold, is_unspaced
+from notes_mcp.notes.index.segment import EMOJI, OTHER_ALPHABETS, as_written, fold, is_unspaced, keeps_places
 from notes_mcp.notes.index.stem import stem
 
 EXCERPT_CHARS = 160
@@ -257,7 +257,7 @@ def _word_pattern(token: str) -> re.Pattern[str]:
 
 def _written_place(line: str, place: _Place) -> tuple[int, int]:
     """A place in the folded line as one in the line: folding may change lengths."""
-    if line.isascii():
+    if keeps_places(line):
         return place.start, place.end
     base, folded = 0, 0  # a place before the start, and how long the line is up to there when folded
     while (past := _safe_cut(line, base)) and (length := folded + len(fold(line[base:past]))) < place.start:

@@ -4,7 +4,7 @@ import pytest
 from _entries import attachment, note
 
 from notes_mcp.errors import InvalidRequestError
-from notes_mcp.notes.index import searching
+from notes_mcp.notes.index import ranking
 from notes_mcp.notes.index.index import Index
 from notes_mcp.notes.index.query import parse
 from notes_mcp.notes.records import Batch, Entry
@@ -277,9 +277,9 @@ def test_as_many_conditions_as_are_let_through_can_be_asked(index: Index) -> Non
 
 def test_pages_of_a_ranking_are_taken_from_one(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    original = searching._matching
-    monkeypatch.setattr(searching, "_matching", lambda *args: asked.append(args[1]) or original(*args))
-    monkeypatch.setattr(searching, "RANKED_KEPT", 20)
+    original = ranking._scores
+    monkeypatch.setattr(ranking, "_scores", lambda *args: asked.append(args[1]) or original(*args))
+    monkeypatch.setattr(ranking, "KEPT", 20)
     # Some alike, so that there are equal scores within pages, between them, and where the ranking is cut.
     put(index, *(note(f"{n:02}.md", "word " * (1 + n // 3) + "other " * (n // 3)) for n in range(60)))
 

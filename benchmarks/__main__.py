@@ -1,24 +1,28 @@
-"""`python -m benchmarks`: start-up, ping, changes, memory and idle CPU beside a minimal server on the official SDK.
+"""`python -m benchmarks`: notes-mcp beside a minimal server on the official SDK and npm's filesystem server.
 
-Both servers run on the same folder, turn by turn, in one run. Needs the `dev` extra and Linux. Figures are
-printed, never asserted: machines differ, ratios less so.
+All serve the same folder and are asked turn by turn, in one run. Then what only ours does: changes told, idle
+memory and CPU, a quick end. Needs the `dev` extra and Linux; a peer that is not installed is left out, with a word
+on how to install it. Figures and targets are printed, never asserted: machines differ, ratios less so.
 """
 
 import argparse
 import os
 import platform
+import shutil
 import statistics
-import sys
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks import side_by_side
 from benchmarks.folder import make
 from benchmarks.pipe import Pipe
+from benchmarks.servers import Server, servers
 
 SETTLE_S = 2.0
 """After the index is ready the folder is compared once more; idle begins after that."""
+NOTE, TEXT = "Recipes/bench.md", "# Bench\n" + "words and words\n" * 300
 
 
 def main() -> None:
@@ -27,63 +31,46 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=6_000, help="size of the made-up folder")
     parser.add_argument("--starts", type=int, default=7, help="cold starts a server")
     parser.add_argument("--pings", type=int, default=2_000)
+    parser.add_argument("--reads", type=int, default=500)
     parser.add_argument("--saves", type=int, default=30)
     parser.add_argument("--idle-s", type=float, default=10.0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="notes-mcp-bench-") as scratch:
         root, cache = Path(scratch, "notes"), Path(scratch, "cache")
         size = make(root, options.notes)
-        print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-        print(f"{options.notes:,} notes, {size / 1e6:.1f} MB\n")
-        ours = [sys.executable, "-m", "notes_mcp", f"--cache-dir={cache}", str(root)]
-        theirs = [sys.executable, str(Path(__file__).with_name("sdk_server.py")), str(root)]
-        _starts(ours, theirs, options.starts)
-        _pings(ours, theirs, options.pings)
-        _running(ours, root, options.saves, options.idle_s)
+        note = root / NOTE
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(TEXT, encoding="utf-8")
+        everyone, missing = servers(root, cache, NOTE)
+        print(_machine())
+        print(f"{options.notes:,} notes, {size / 1e6:.1f} MB{'; ' + missing if missing else ''}\n")
+        _beside(everyone, options.starts, options.pings, options.reads)
+        _running(everyone[0], note, options.saves, options.idle_s)
 
 
-def _starts(ours: list[str], theirs: list[str], times: int) -> None:
-    """Cold start to the first reply, turn by turn; the first turn of each warms the disk cache and is dropped."""
-    found: tuple[list[float], list[float]] = ([], [])
-    for turn in range(times + 1):
-        for command, seconds in zip((ours, theirs), found, strict=True):
-            pipe = Pipe(command)
-            if turn:
-                seconds.append(pipe.first_reply_s * 1000)
-            pipe.close()
-    _row("first reply from cold, ms", *found)
-
-
-def _pings(ours: list[str], theirs: list[str], times: int) -> None:
-    pipes = Pipe(ours), Pipe(theirs)
+def _beside(everyone: list[Server], starts: int, pings: int, reads: int) -> None:
+    print(side_by_side.header(everyone))
+    print(side_by_side.starts(everyone, starts), flush=True)
+    pipes = [Pipe(server.command) for server in everyone]
     _wait_for_index(pipes[0])
-    found: tuple[list[float], list[float]] = ([], [])
-    for _ in range(times):
-        for pipe, milliseconds in zip(pipes, found, strict=True):
-            milliseconds.append(_timed(lambda pipe=pipe: pipe.ask("ping")))
-    _row("ping round trip, ms", *found)
-    path = "Recipes/bench.md"
-    pipes[0].tool("create_note", {"title": "Recipes/bench", "content": "# Bench\n" + "words and words\n" * 300})
-    calls: tuple[list[float], list[float]] = ([], [])
-    for _ in range(times // 10):
-        for pipe, milliseconds in zip(pipes, calls, strict=True):
-            milliseconds.append(_timed(lambda pipe=pipe: pipe.tool("read_note", {"path": path})))
-    _row("read_note, 5 KB, ms", *calls)
+    print(side_by_side.pings(pipes, pings), flush=True)
+    print(side_by_side.reads(everyone, pipes, TEXT, reads), flush=True)
+    for row in side_by_side.bursts(everyone, pipes):
+        print(row, flush=True)
     for pipe in pipes:
         pipe.close()
 
 
-def _running(ours: list[str], root: Path, saves: int, idle_s: float) -> None:
-    pipe = Pipe(ours)
-    index_s = _wait_for_index(pipe)
-    print(f"{'warm start, index ready, ms':<32}{index_s * 1000:>10.1f}")
-    print(f"{'memory, idle, MB':<32}{pipe.memory_mb():>10.1f}")
+def _running(ours: Server, note: Path, saves: int, idle_s: float) -> None:
+    print(f"\n{ours.name} alone")
+    pipe = Pipe(ours.command)
+    _show("warm start, index ready, ms", _wait_for_index(pipe) * 1000)
+    _show("memory, idle, MB", pipe.memory_mb())
     time.sleep(SETTLE_S)
     before = pipe.cpu_s()
     time.sleep(idle_s)
-    print(f"{'CPU, idle, %':<32}{(pipe.cpu_s() - before) / idle_s * 100:>10.2f}")
-    note = root / "Recipes" / "bench.md"
-    pipe.ask("resources/subscribe", {"uri": "notes:///Recipes/bench.md"})
+    _show("CPU, idle, %", (pipe.cpu_s() - before) / idle_s * 100)
+    pipe.ask("resources/subscribe", {"uri": f"notes:///{NOTE}"})
     found = []
     for turn in range(saves):
         replaced = note.with_name(".bench.tmp")
@@ -96,8 +83,9 @@ def _running(ours: list[str], root: Path, saves: int, idle_s: float) -> None:
         pipe.next_notification("notifications/resources/updated")
         found.append((time.perf_counter() - began) * 1000)
         time.sleep(0.1)
-    _row("save to notification, ms", found)
-    print(f"{'EOF to exit, ms':<32}{pipe.close() * 1000:>10.1f}")
+    _show("save to notification, ms", statistics.median(found))
+    _show("  of ten, nine within, ms", sorted(found)[int(len(found) * 0.9)])
+    _show("EOF to exit, ms", pipe.close() * 1000)
 
 
 def _wait_for_index(pipe: Pipe) -> float:
@@ -107,22 +95,16 @@ def _wait_for_index(pipe: Pipe) -> float:
     return time.perf_counter() - began
 
 
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return (time.perf_counter() - began) * 1000
+def _machine() -> str:
+    parts = [platform.platform(), f"{os.cpu_count()} cores", f"Python {platform.python_version()}"]
+    if shutil.which("node"):
+        node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        parts.append(f"node {node.removeprefix('v')}")
+    return ", ".join(parts)
 
 
-def _row(name: str, ours: list[float], theirs: list[float] | None = None) -> None:
-    text = f"{name:<32}{statistics.median(ours):>10.2f}  (p90 {_p90(ours):.2f})"
-    if theirs:
-        ratio = statistics.median(ours) / statistics.median(theirs)
-        text += f"   official SDK {statistics.median(theirs):.2f} (p90 {_p90(theirs):.2f})   ratio {ratio:.2f}"
-    print(text)
-
-
-def _p90(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.9)]
+def _show(what: str, value: float) -> None:
+    print(f"{what:<34}{value:>9.2f}", flush=True)
 
 
 if __name__ == "__main__":

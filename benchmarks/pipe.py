@@ -3,8 +3,9 @@
 import json
 import os
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 CLIENT = {"name": "benchmark", "version": "1"}
@@ -26,33 +27,49 @@ class Pipe:
 
     def send(self, message: dict[str, Any]) -> None:
         """Write one message."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
-        self.process.stdin.flush()
+        self._write(_line(message))
 
     def receive(self) -> dict[str, Any]:
         """Read one message."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the server ended with {self.process.wait()}")
-        message: dict[str, Any] = json.loads(line)
+        message: dict[str, Any] = json.loads(self._read())
         return message
 
     def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send a request and wait for its result; notifications in between are kept."""
-        self._id += 1
-        self.send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params or {}})
-        while True:
-            message = self.receive()
-            if message.get("id") == self._id:
-                if "error" in message:
-                    raise RuntimeError(message["error"])
-                result: dict[str, Any] = message["result"]
-                return result
-            self.notifications.append(message)
+        line = self._request(method, params or {})
+        self._write(line)
+        return self._result(self.receive())
 
-    def tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def timed(self, method: str, params: dict[str, Any] | None = None) -> float:
+        """Milliseconds from the first byte of the request written to the last byte of its answer read.
+
+        The client's own JSON is made before and read after, so that it counts for no server.
+        """
+        line = self._request(method, params or {})
+        began = time.perf_counter()
+        self._write(line)
+        answer = self._read()
+        took = time.perf_counter() - began
+        self._result(json.loads(answer))
+        return took * 1000
+
+    def burst(self, method: str, params: Mapping[str, Any], times: int) -> float:
+        """Requests a second, all of them written without waiting for an answer; each must be answered well."""
+        lines = b"".join(self._request(method, params) for _ in range(times))
+        missing = set(range(self._id - times + 1, self._id + 1))
+        # Both pipes fill up long before the end: a second thread writes.
+        writing = threading.Thread(target=self._write, args=(lines,))
+        began = time.perf_counter()
+        writing.start()
+        answers = [self._read() for _ in range(times)]
+        took = time.perf_counter() - began
+        writing.join()
+        for answer in map(json.loads, answers):
+            _checked(answer)
+            missing.remove(answer["id"])
+        return times / took
+
+    def tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Call a tool."""
         return self.ask("tools/call", {"name": name, "arguments": arguments})
 
@@ -80,7 +97,38 @@ class Pipe:
         began = time.perf_counter()
         self.process.stdin.close()
         self.process.wait(10)
-        gone = time.perf_counter() - began
+        return time.perf_counter() - began
+
+    def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
+        self._id += 1
+        return _line({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+
+    def _result(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Of the newest request, whose answer may still be to come."""
+        while message.get("id") != self._id:
+            self.notifications.append(message)
+            message = self.receive()
+        return _checked(message)
+
+    def _write(self, lines: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(lines)
+        self.process.stdin.flush()
+
+    def _read(self) -> bytes:
         assert self.process.stdout is not None
-        self.process.stdout.close()
-        return gone
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the server ended with {self.process.wait()}")
+        return line
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message, ensure_ascii=False).encode() + b"\n"
+
+
+def _checked(answer: dict[str, Any]) -> dict[str, Any]:
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    result: dict[str, Any] = answer["result"]
+    return result

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import apsw
 from _entries import attachment, link, note
+from _tables import everything, require_sound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,21 +60,6 @@ def after(world: dict[str, Entry], added: Sequence[Entry], gone: Sequence[str]) 
     return {**left, **{entry.state.path: entry for entry in added}}
 
 
-def everything(index: Index) -> dict[str, list[tuple[object, ...]]]:
-    with index._reading() as db:
-        paths = dict(db.execute("SELECT id, path FROM files").fetchall())
-        told = {
-            table: sorted((*row[:at], paths[row[at]], *row[at + 1 :]) for row in db.execute(f"SELECT * FROM {table}"))
-            for table, at in (("tags", 1), ("aliases", 1), ("properties", 2), ("links", 0))
-        }
-        told["files"] = sorted(row[1:] for row in db.execute("SELECT * FROM files"))
-        told["words"] = sorted(
-            (paths[doc], term, column, offset)
-            for term, doc, column, offset in db.execute("SELECT term, doc, col, offset FROM places")
-        )
-    return told
-
-
 @settings(deadline=None, max_examples=150)
 @given(BATCHES)
 def test_any_sequence_of_batches_equals_an_index_from_nothing(
@@ -89,6 +75,7 @@ def test_any_sequence_of_batches_equals_an_index_from_nothing(
     built = Index.open(None)
     built.apply(Batch(tuple(world.values())))
     assert everything(grown) == everything(built)
+    require_sound(grown)
     for query in ("alpha", "beta gamma", "成语", "run", "tag:x", "-alpha"):
         found = [{hit.note.path for hit in index.search(parse(query), limit=50).hits} for index in (grown, built)]
         assert found[0] == found[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from wire_oracle import Conversation
-from wire_schemas import checkout, validator
+from wire_schemas import NOTIFICATIONS, checkout, validator
 
 HERE = Path(__file__).parents[1]
 TALKS = sorted([*(HERE / "transcripts").glob("*.jsonl"), *(HERE / "protocol" / "golden").glob("*.jsonl")])
@@ -47,6 +47,16 @@ def test_each_frame_of_a_dialogue_is_valid_in_its_revision(path):
             conversation.server(json.dumps(next(iter(step.values()))).encode() + b"\n")
     conversation.done(exit_code=0)
     assert conversation.answered
+
+
+def test_the_server_only_ever_answers_and_notifies():
+    """No request of ours, no log message, no cancellation: what a client may be told is all there is."""
+    sent = [step.get("<") or step.get("<+") for path in TALKS for step in steps(path)]
+    frames = [each for frame in sent if frame for each in (frame if isinstance(frame, list) else [frame])]
+    assert len(frames) > 300
+    assert all(("method" in frame) != ("id" in frame) for frame in frames)
+    assert all(("result" in frame) != ("error" in frame) for frame in frames if "id" in frame)
+    assert {frame["method"] for frame in frames if "method" in frame} == set(NOTIFICATIONS)
 
 
 @pytest.mark.skipif(checkout() is None, reason="MCP_SPECIFICATION names no checkout of the specification")

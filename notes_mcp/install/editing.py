@@ -43,7 +43,7 @@ def put(form: Format, text: str, container: str, name: str, entry: dict[str, Any
     servers = said.get(container, {})
     after = form.put(text, container, name, entry)
     old = servers.get(name, {})
-    _prove(form, after, {**said, container: {**servers, name: {**old, **entry}}}, name)
+    _prove(form, after, {**said, container: {**servers, name: {**old, **entry}}}, container, name)
     return after
 
 
@@ -52,8 +52,7 @@ def take(form: Format, text: str, container: str, name: str) -> str:
     said = form.read(text)
     servers = {other: value for other, value in said[container].items() if other != name}
     after = form.take(text, container, name)
-    left = {} if container not in form.read(after) and not servers else {container: servers}
-    _prove(form, after, {**{key: value for key, value in said.items() if key != container}, **left}, name)
+    _prove(form, after, {**said, container: servers}, container, name)
     return after
 
 
@@ -66,14 +65,16 @@ def undone(form: Format, text: str, earlier: str, container: str, name: str) -> 
         return False
 
 
-def _prove(form: Format, after: str, expected: dict[str, Any], name: str) -> None:
+def _prove(form: Format, after: str, expected: dict[str, Any], container: str, name: str) -> None:
     try:
-        right = _canonical(form.read(after)) == _canonical(expected)
+        right = _canonical(form.read(after), container) == _canonical(expected, container)
     except Unfit:
         right = False
     if not right:
         raise Unfit(f'"{name}" cannot be changed the way this file is written')
 
 
-def _canonical(said: dict[str, Any]) -> str:
-    return json.dumps(said, sort_keys=True, default=str)
+def _canonical(said: dict[str, Any], container: str) -> str:
+    """One text for what is the same; no entries are the same as none. NaN and dates compare as they print."""
+    kept = {key: value for key, value in said.items() if key != container or value}
+    return json.dumps(kept, sort_keys=True, default=str)

@@ -13,7 +13,8 @@ from typing import Any
 from notes_mcp.install.jsonc import BLANK, Member, Node, scan
 from notes_mcp.install.unfit import Unfit
 
-_TRAIL = re.compile(r"(?:[ \t]*/\*[^\n]*?\*/)*(?:[ \t]*//[^\r\n]*)?")
+_TRAIL = re.compile(r"(?:[ \t]*/\*[^\n]*?\*/)*(?:[ \t]*//[^\r\n]*)?(?:[ \t]*(?=\r?\n))?")
+_BLANKS = re.compile(r"[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\r?\n|$)")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -145,25 +146,31 @@ def _insert_first(text: str, node: Node, key: str, value: Any, style: _Style) ->
 def _remove(text: str, node: Node, index: int) -> str:
     """Without that member: its lines, where it has lines of its own, and the comma that it no longer needs."""
     member, last = node.members[index], index == len(node.members) - 1
+    start, end = _stretch(text, node, index, last)
+    if len(node.members) == 1 and (text[node.start + 1 : start] + text[end : node.end - 1]).strip() == "":
+        return text[: node.start + 1] + text[node.end - 1 :]
+    comma = node.members[index - 1].comma if last and index and member.comma is None else None
+    before = text[:start] if comma is None else text[:comma] + text[comma + 1 : start]
+    return before + text[end:]
+
+
+def _stretch(text: str, node: Node, index: int, last: bool) -> tuple[int, int]:
+    """From where to where a member goes, with the comma and the comment behind it."""
+    member = node.members[index]
     end = member.node.end if member.comma is None else member.comma + 1
     line = text.rfind("\n", 0, member.start) + 1
+    alone = line > node.start and text[line : member.start].strip(" \t") == ""
     rest = _REST_OF_LINE.match(text, _trail(text, end))
-    if text[line : member.start].strip(" \t") == "" and line > node.start and rest:
-        cut, end = line, rest.end()
-    else:
-        blank = re.compile(r"[ \t]*").match(text, end)
-        end = blank.end() if blank and not last else end
-        cut = len(text[: member.start].rstrip(" \t")) if last else member.start
-    before, after = text[:cut], text[end:]
-    if last and index and member.comma is None:
-        comma = node.members[index - 1].comma
-        assert comma is not None  # there is an item after it
-        before = before[:comma] + before[comma + 1 :]
-    if len(node.members) == 1:
-        inside = before[node.start + 1 :] + text[end : node.end - 1]
-        if inside.strip() == "":
-            return text[: node.start + 1] + text[node.end - 1 :]
-    return before + after
+    if alone and rest:
+        return line, rest.end()
+    if not last:
+        blank = _BLANKS.match(text, end)
+        return member.start, blank.end() if blank else end
+    start = member.start
+    previous = node.members[index - 1].comma if index else None
+    if alone and previous is not None and "//" not in text[previous:line].splitlines()[-1]:
+        start = len(text[:line].removesuffix("\n").removesuffix("\r"))
+    return len(text[:start].rstrip(" \t")), end
 
 
 def _render(value: Any, style: _Style, indent: str, flat: bool) -> str:
@@ -200,6 +207,6 @@ def _indent(text: str, offset: int) -> str:
 
 
 def _trail(text: str, offset: int) -> int:
-    """Behind the comments that follow on the same line."""
+    """Behind the comments that follow on the same line, and the blanks at its end."""
     found = _TRAIL.match(text, offset)
     return found.end() if found else offset

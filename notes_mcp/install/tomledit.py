@@ -76,16 +76,20 @@ def _replace(text: str, path: tuple[str, ...], value: Any) -> str:
 
 
 def _add(text: str, table: tuple[str, ...], key: str, value: Any) -> str:
-    """A key that the table lacks: behind its first key, written as that one is, or below its header."""
+    """A key that the table lacks: behind its last key, written as that one is, or below its header."""
     written = f"{key} = {_written(value)}"
-    for found in scan(text):
-        if found.path[:-1] == table and isinstance(found, Pair):
-            if found.inline:
-                return text[: found.value_end] + ", " + text[found.start : found.last] + written + text[found.end :]
-            return _add_line(text, found.end, text[found.start : found.last] + written)
-        if found.path == table and isinstance(found, Header):
-            indent = re.match(r"[ \t]*", text[found.start :])
-            return _add_line(text, found.end, (indent.group() if indent else "") + written)
+    parts = scan(text)
+    pairs = [part for part in parts if isinstance(part, Pair) and part.path[:-1] == table]
+    headers = [part for part in parts if isinstance(part, Header) and part.path == table]
+    if pairs:
+        last = pairs[-1]
+        before = text[last.start : last.last]
+        if last.inline:
+            return text[: last.end] + ", " + before + written + text[last.end :]
+        return _add_line(text, last.end, before + written)
+    if headers:
+        line = text[headers[0].start : headers[0].end]
+        return _add_line(text, headers[0].end, line[: len(line) - len(line.lstrip(" \t"))] + written)
     raise Unfit(f"{'.'.join(table)} is written in a form that is not changed here")
 
 

@@ -17,7 +17,8 @@ from anyio.abc import TaskGroup
 
 from notes_mcp.errors import NoteError
 from notes_mcp.notes.answers import IndexState, Watching
-from notes_mcp.notes.disk.watcher import Mode, Paths, watch
+from notes_mcp.notes.disk.box import Paths
+from notes_mcp.notes.disk.watcher import Mode, watch
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.opening import Served
 from notes_mcp.notes.records import Change, FileState
@@ -121,6 +122,7 @@ class Keeper:
                     self._look,
                     settings=self._settings,
                     armed=self.armed,
+                    policy=lambda root: self._folders[root].vault.policy,
                     on_mode=self._modes.__setitem__,
                 )
             except Exception:

@@ -1,12 +1,14 @@
 """What the tests of the watcher share: a listener that waits for what it wants to hear, with a deadline."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
 
-from notes_mcp.notes.disk.watcher import Paths, watch
+from notes_mcp.notes.disk.box import Paths
+from notes_mcp.notes.disk.gate import Policy
+from notes_mcp.notes.disk.watcher import watch
 from notes_mcp.settings import Settings
 
 DEADLINE_S = 20
@@ -42,7 +44,9 @@ class Heard:
 
 
 @contextlib.asynccontextmanager
-async def watching(*roots: Path, **settings: int) -> AsyncIterator[Heard]:
+async def watching(
+    *roots: Path, policy: Callable[[Path], Policy] = lambda root: Policy(), **settings: int
+) -> AsyncIterator[Heard]:
     heard = Heard()
     async with anyio.create_task_group() as tasks:
 
@@ -52,6 +56,7 @@ async def watching(*roots: Path, **settings: int) -> AsyncIterator[Heard]:
                 heard,
                 settings=Settings(folders=roots, **settings),
                 armed=heard.armed,
+                policy=policy,
                 on_mode=lambda root, mode: heard.modes.append((root, mode)),
             )
 

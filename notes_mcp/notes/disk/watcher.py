@@ -3,13 +3,13 @@
 The only user of watchfiles. Reads no note and knows no index: paths go to one callback, and None
 asks for a whole comparison (after arming, after a burst that may have overrun the kernel's queue,
 when a folder or its disk went or came back, and on every round where there are no events to be had).
-Data: `watchlist` -> awatch -> `_Box` (one set per root, merged while the callback is busy) -> callback.
+Data: `watchlist` -> awatch -> `Box` (one set per root, merged while the callback is busy) -> callback.
 """
 
 import errno
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -17,14 +17,14 @@ from typing import Literal, TypeAlias
 import anyio
 from anyio import to_thread  # noqa: TID251 - the look at a folder may hang on a dead network drive
 
+from notes_mcp.errors import NoteError
+from notes_mcp.notes.disk.box import Box, Paths
 from notes_mcp.notes.disk.gate import IGNORE_FILE, Policy, placeholder_for
 from notes_mcp.notes.disk.mounts import MountTable, is_remote, may_be_unwatched
-from notes_mcp.notes.disk.watchlist import LISTED, Asked, Stop, below, folders_among
+from notes_mcp.notes.disk.watchlist import LISTED, Asked, Stop, Watchlist, below, folders_among
 from notes_mcp.settings import Settings
 
 Mode: TypeAlias = Literal["events", "polling"]
-Paths: TypeAlias = Mapping[Path, frozenset[str] | None]
-"""For each root the absolute paths to look at (files or folders, there or not); None: compare everything."""
 
 _ROOT_CHECK_MS = 500  # how often we see whether the folder is still the same one
 _SECOND_LOOK_MS = 250  # a new folder is looked into again: files may have come before the kernel watched it
@@ -44,15 +44,17 @@ async def watch(
     *,
     settings: Settings,
     armed: anyio.Event,
+    policy: Callable[[Path], Policy] = lambda root: _NO_PATTERNS,
     on_mode: Callable[[Path, Mode], None] = lambda root, mode: None,
 ) -> None:
     """Runs until cancelled, and then ends within `watch_step_ms`.
 
     `roots` are real paths. `on_paths` is awaited, never twice at a time; changes meanwhile are merged into
     its next call; what it raises is logged. `armed` is set once every change from then on will be seen.
+    `policy` says which folders of a root are worth a watch, asked anew when its ignore file changes.
     `on_mode` hears for each root whether it is watched by events or by polling, the latter with a warning.
     """
-    box = _Box()
+    box = Box()
     waiting = set(roots)
 
     def arm(root: Path) -> None:
@@ -65,33 +67,7 @@ async def watch(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(box.deliver, on_paths)
         for root in roots:
-            tasks.start_soon(_Root(root, box, settings, arm, on_mode).follow)
-
-
-class _Box:
-    """What is to be told, merged by root. `put` gives an event that is set when it was told."""
-
-    def __init__(self) -> None:
-        self._pending: dict[Path, frozenset[str] | None] = {}
-        self._full = anyio.Event()
-        self._told = anyio.Event()
-
-    def put(self, root: Path, paths: frozenset[str] | None) -> anyio.Event:
-        before = self._pending.get(root, frozenset())
-        self._pending[root] = None if paths is None or before is None else before | paths
-        self._full.set()
-        return self._told
-
-    async def deliver(self, on_paths: Callable[[Paths], Awaitable[None]]) -> None:
-        while True:
-            await self._full.wait()
-            paths, told = self._pending, self._told
-            self._pending, self._told, self._full = {}, anyio.Event(), anyio.Event()
-            try:
-                await on_paths(paths)
-            except Exception:
-                _log.exception("a change could not be taken in; going on")
-            told.set()
+            tasks.start_soon(_Root(root, box, settings, arm, policy, on_mode).follow)
 
 
 class _Root:
@@ -100,9 +76,10 @@ class _Root:
     def __init__(
         self,
         root: Path,
-        box: _Box,
+        box: Box,
         settings: Settings,
         arm: Callable[[Path], None],
+        policy: Callable[[Path], Policy],
         on_mode: Callable[[Path, Mode], None],
     ) -> None:
         self._root = root
@@ -110,6 +87,7 @@ class _Root:
         self._box = box
         self._settings = settings
         self._arm = arm
+        self._policy = policy
         self._on_mode = on_mode
         self._mode: Mode = "events"
         self._denied = False
@@ -161,8 +139,9 @@ class _Root:
                         ignore_permission_denied=self._denied and not LISTED,
                     ):
                         tasks.start_soon(self._take, changes, asked)
-                        if deleted in changes:
-                            over.set()  # a new folder at the path may even get the same inode
+                        # A new folder at the path may even get the same inode; other patterns, other watches.
+                        if deleted in changes or (LISTED and self._patterns_in(changes)):
+                            over.set()
 
                 async def arm(folders: Sequence[str]) -> None:
                     stops.append(Stop())
@@ -197,7 +176,7 @@ class _Root:
         """The folders to watch from these on. Those that cannot be listed are compared in rounds."""
         if not LISTED:
             return list(tops)
-        found = await to_thread.run_sync(below, *tops, abandon_on_cancel=True)
+        found = await to_thread.run_sync(self._below, tops, abandon_on_cancel=True)
         if str(self._root) in tops and not found.folders:
             os.scandir(self._root).close()  # raises what is the matter with it
         if found.locked and not self._denied:
@@ -206,6 +185,17 @@ class _Root:
             )
             self._denied = True
         return found.folders
+
+    def _below(self, tops: Sequence[str]) -> Watchlist:
+        try:
+            policy = self._policy(self._root)
+        except NoteError:
+            policy = _NO_PATTERNS  # what the ignore file hides is not known just now
+
+        def visible(path: str) -> bool:
+            return policy.visible(self._inside(path), True)
+
+        return below(*filter(visible, tops), visible=visible)
 
     async def _extend(self, asked: Asked, arm: Callable[[Sequence[str]], Awaitable[None]], over: anyio.Event) -> None:
         """Watches the folders that came, and looks into them once they are watched; ends all watches by `over`
@@ -276,7 +266,7 @@ class _Root:
             await anyio.sleep(min(max(self._settings.watch_poll_ms, took_ms * _POLL_SHARE), _POLL_MAX_MS) / 1000)
 
     async def _take(self, changes: set[tuple[int, str]], asked: Asked) -> None:
-        if len(changes) >= _BURST or any(path == self._prefix + IGNORE_FILE for _, path in changes):
+        if len(changes) >= _BURST or self._patterns_in(changes):
             self._box.put(self._root, None)
         paths = frozenset(path for _, path in changes if self._matters(path))
         if not paths:
@@ -292,9 +282,16 @@ class _Root:
             await anyio.sleep(_SECOND_LOOK_MS / 1000)
             self._box.put(self._root, folders)
 
+    def _patterns_in(self, changes: set[tuple[int, str]]) -> bool:
+        return any(path == self._prefix + IGNORE_FILE for _, path in changes)
+
+    def _inside(self, path: str) -> str:
+        """An absolute path in the folder, relative to it; "" for the folder itself."""
+        return path[len(self._prefix) :].replace(os.sep, "/")
+
     def _matters(self, path: str) -> bool:
         """Cheap and without the user's own patterns: hidden folders and temp files make most of the noise."""
         if not path.startswith(self._prefix):
             return False  # the folder itself
-        folder, slash, name = path.removeprefix(self._prefix).replace(os.sep, "/").rpartition("/")
+        folder, slash, name = self._inside(path).rpartition("/")
         return _NO_PATTERNS.visible(f"{folder}{slash}{placeholder_for(name) or name}", False)

@@ -1,25 +1,21 @@
 """Which folders the kernel is asked to watch, found without following a link.
 
 inotify watches single folders, and a recursive watch by watchfiles follows links: one to /usr costs 15,000
-watches. So on Linux the folders are listed here and watched one by one. Hidden folders and node_modules
-hold nothing that clients may see, and are left out. Reads directories only.
+watches. So on Linux the folders are listed here and watched one by one. Hidden and ignored folders hold
+nothing that clients may see, and are left out. Reads directories only.
 """
 
 import asyncio
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import anyio
 
-from notes_mcp.notes.disk.gate import Policy
-
 LISTED = sys.platform.startswith("linux")
 """Whether folders are watched one by one. Elsewhere the system watches a tree by itself, without following links."""
-
-_NO_PATTERNS = Policy()
 
 
 @dataclass(slots=True)
@@ -30,15 +26,15 @@ class Watchlist:
     locked: list[str] = field(default_factory=list)
 
 
-def below(*tops: str) -> Watchlist:
-    """Each of `tops` that is a folder, not a link to one, and every visible folder below. In no order."""
+def below(*tops: str, visible: Callable[[str], bool]) -> Watchlist:
+    """Each of `tops` that is a folder, not a link to one, and every `visible` folder below. In no order."""
     found = Watchlist()
     todo = [top for top in tops if is_folder(top)]
     while todo:
         path = todo.pop()
         try:
             with os.scandir(path) as entries:
-                todo += [entry.path for entry in entries if _is_ours(entry)]
+                todo += [entry.path for entry in entries if _is_ours(entry) and visible(entry.path)]
         except PermissionError:
             found.locked.append(path)
         except OSError:
@@ -61,7 +57,7 @@ def folders_among(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
-    if not entry.is_dir(follow_symlinks=False) or not _NO_PATTERNS.shows(entry.name, entry.name, True):
+    if not entry.is_dir(follow_symlinks=False):
         return False
     try:
         entry.path.encode()  # watchfiles takes text only, and no note is found by a name that is none

@@ -7,7 +7,8 @@ import anyio
 import pytest
 from watch_cases import DEADLINE_S, Heard, watching
 
-from notes_mcp.notes.disk.watcher import Paths, watch
+from notes_mcp.notes.disk.box import Paths
+from notes_mcp.notes.disk.watcher import watch
 from notes_mcp.settings import Settings
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,8 @@ from disk_rights import without_root_rights
 from watch_cases import Heard, watching
 
 from notes_mcp.notes.disk import watcher
+from notes_mcp.notes.disk.gate import Policy
+from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.disk.watchlist import Watchlist, below
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")
@@ -50,6 +53,17 @@ def of_the_notes(root: Path) -> set[str]:
     return inodes(root, root / "a", root / "a/b", root / "c")
 
 
+def listed(*tops: Path) -> Watchlist:
+    return below(*map(str, tops), visible=lambda path: Policy().shows(path, os.path.basename(path), True))
+
+
+async def until_watched(wanted: set[str]) -> None:
+    """Until these inodes are watched, and no others."""
+    with anyio.fail_after(20):
+        while set(watches()) != wanted:
+            await anyio.sleep(0)
+
+
 async def until_told(heard: Heard, path: Path) -> None:
     """Writes the file until an event tells of it."""
     with anyio.fail_after(20):
@@ -67,14 +81,14 @@ def test_the_list_holds_each_folder_of_the_notes_and_nothing_behind_links(root: 
     (root / "inside").symlink_to("a")
     (root / "c/gone").symlink_to("nowhere")
     os.mkdir(os.fsencode(root) + b"/not-utf8-\xff")
-    assert sorted(below(str(root)).folders) == [str(root), str(root / "a"), str(root / "a/b"), str(root / "c")]
-    assert below(str(root / "out"), str(root / "gone")).folders == []
+    assert sorted(listed(root).folders) == [str(root), str(root / "a"), str(root / "a/b"), str(root / "c")]
+    assert listed(root / "out", root / "gone").folders == []
 
 
 def test_a_folder_that_cannot_be_listed_is_named(root: Path) -> None:
     (root / "a").chmod(0)
     with without_root_rights():
-        found = below(str(root))
+        found = listed(root)
     (root / "a").chmod(0o700)
     assert found.locked == [str(root / "a")]
     assert sorted(found.folders) == [str(root), str(root / "c")]
@@ -152,8 +166,8 @@ async def test_a_folder_made_between_listing_and_arming_is_watched_all_the_same(
 ) -> None:
     late = root / "a/late/deep"
 
-    def then_one_comes(*tops: str) -> Watchlist:
-        found = below(*tops)
+    def then_one_comes(*tops: str, visible: Callable[[str], bool]) -> Watchlist:
+        found = below(*tops, visible=visible)
         late.mkdir(parents=True, exist_ok=True)
         return found
 
@@ -163,3 +177,32 @@ async def test_a_folder_made_between_listing_and_arming_is_watched_all_the_same(
         heard.forget()
         (late / "x.md").unlink()
         await heard.until(lambda: str(late / "x.md") in heard.paths())
+
+
+async def test_ignored_folders_are_not_watched_nor_are_those_that_come_later(root: Path) -> None:
+    vault = Vault(root, ignore=["c/", "**/attic"])
+    async with watching(root, policy=lambda _: vault.policy) as heard:
+        await until_watched(inodes(root, root / "a", root / "a/b"))
+        (root / "a/attic/deep").mkdir(parents=True)
+        (root / "a/open").mkdir()
+        await until_told(heard, root / "a/open/x.md")
+        await until_watched(inodes(root, root / "a", root / "a/b", root / "a/open"))
+
+
+async def test_other_patterns_are_other_watches_at_once(root: Path) -> None:
+    vault = Vault(root)
+    async with watching(root, policy=lambda _: vault.policy) as heard:
+        (root / ".notesignore").write_text("/a/\n")
+        await until_watched(inodes(root, root / "c"))
+        await heard.until(lambda: heard.comparisons() >= 2)  # at the change, and once the new watches are armed
+        (root / ".notesignore").unlink()
+        await until_watched(of_the_notes(root))
+        heard.forget()
+        await until_told(heard, root / "a/b/x.md")
+
+
+async def test_while_the_patterns_cannot_be_read_every_folder_is_watched(root: Path) -> None:
+    vault = Vault(root)
+    (root / ".notesignore").symlink_to("nowhere")
+    async with watching(root, policy=lambda _: vault.policy):
+        await until_watched(of_the_notes(root))

@@ -21,7 +21,6 @@ from notes_mcp.notes.index.query import phrase
 from notes_mcp.notes.index.rows import LinkRow
 from notes_mcp.notes.index.segment import key
 from notes_mcp.notes.markup import mentions
-from notes_mcp.notes.records import Note
 from notes_mcp.notes.shelf import Shelf
 
 T = TypeVar("T")
@@ -147,7 +146,7 @@ class Linker:
         found: list[Linked] = []
         for folder, below, only in self._within(ref):
             if kind == "broken":
-                links = folder.index.all_links(below) if only is None else folder.index.outgoing(only)
+                links = folder.index.broken_links(below) if only is None else folder.index.outgoing(only)
                 found += self._labelled(folder, (link for link in links if link.resolution.path is None))
             else:
                 found += self._orphans(folder, below, only)
@@ -170,10 +169,10 @@ class Linker:
             yield folder, "", path
 
     def _orphans(self, folder: Folder, below: str, path: str | None) -> Iterator[Linked]:
-        linked = {link.resolution.path for link in folder.index.all_links() if link.resolution.path != link.source}
-        for note in _notes(folder, below):
-            if note.path not in linked and path in (None, note.path):
-                yield Linked("", self._shelf.label(folder, note.path), 1, note.title, True)
+        start = below + "/" if below else ""
+        for note, title in folder.index.orphans():
+            if note.startswith(start) and path in (None, note):
+                yield Linked("", self._shelf.label(folder, note), 1, title, True)
 
     def _mentions(self, folder: Folder, path: str) -> tuple[list[Linked], bool]:
         note = folder.index.get(path)
@@ -225,12 +224,3 @@ def _numbered(rows: Iterable[Linked], *, by_target: bool) -> list[Keyed]:
         keyed.append(((home, number), link))
     return sorted(keyed, key=lambda entry: entry[0])
 
-
-def _notes(folder: Folder, below: str) -> Iterator[Note]:
-    after: Sequence[object] | None = None
-    while True:
-        page = folder.index.notes(folder=below, after=after, limit=1_000)
-        yield from page.notes
-        after = page.after
-        if after is None:
-            return

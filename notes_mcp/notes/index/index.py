@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import apsw  # noqa: TID251
 
 from notes_mcp.errors import BusyError
-from notes_mcp.notes.index import filing, flaws, rows, searching
+from notes_mcp.notes.index import filing, flaws, linkless, rows, searching
 from notes_mcp.notes.index.query import Query
 from notes_mcp.notes.index.rows import LinkRow, Page, Stamp
 from notes_mcp.notes.index.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
@@ -225,6 +225,16 @@ class Index:
         """Every link of the notes in `folder`, by source and place, with where it leads."""
         with self._reading() as db:
             return list(rows.all_links(db, folder))
+
+    def broken_links(self, folder: str = "") -> list[LinkRow]:
+        """The links of the notes in `folder` that lead nowhere, by source and place."""
+        with self._reading() as db:
+            return linkless.broken(db, folder)
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """`(path, title)` of every note that no other note links to, by path."""
+        with self._reading() as db:
+            return linkless.orphans(db)
 
     # -- search -------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from notes_mcp.notes.records import Change, FileKind, FileState, Note
 
 MANY_PAGES = 10
 _MARKDOWN_KINDS = frozenset(("markdown", "image", "reference"))
-_SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
+SPELT = re.compile(r"[/\\%.]|\A\Z")  # a path, an escape, an extension, or nothing
 _LEADS_ELSEWHERE = re.compile(r"[/\\]")  # from each folder; a bare name that one file has is the same from all
 _STAMP = "path, size, modified_ns, inode, etag, changed_ns"
 LINK_COLUMNS = "s.path, l.kind, l.target, l.anchor, l.text, l.line, l.target_key"
@@ -246,7 +246,7 @@ class AllFiles(Files):
 
     def lacks(self, target: str, name: str) -> bool:
         """See `Files`: true for a bare name that no file and no alias has. Where spelling may matter it is false."""
-        if _SPELT.search(target) or target != target.strip():
+        if SPELT.search(target) or target != target.strip():
             return False
         return name not in self._keyed[1] and name not in self._keyed[2]
 
@@ -268,7 +268,7 @@ def backlinks(db: Connection, path: str) -> list[LinkRow]:
             "SELECT a.key FROM aliases a JOIN files f ON f.id=a.file WHERE f.path=?", (clean(path),)
         )
     )  # fmt: skip
-    wanted.update([name_key(alias) for alias in wanted])
+    wanted.update([name_key(alias.rstrip("/\\").replace("\\", "/")) for alias in wanted])  # as `filing` keeps targets
     marks = ",".join("?" * len(wanted))
     rows = db.execute(
         f"SELECT {LINK_COLUMNS} FROM links l JOIN files s ON s.id=l.file WHERE l.target_key IN ({marks})"

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import apsw  # noqa: TID251
 
-VERSION = 3  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
+VERSION = 4  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
 KEEP_OLD_VERSION_SECONDS = 14 * 24 * 3600  # an older server may still be in use beside this one
 NO_PLACE = "no cache directory"  # why an index is in memory that nobody gave a file to
 BUSY_MS = 5_000
@@ -25,6 +25,9 @@ READER_CACHE_KIB = 2_000
 WRITER_CACHE_KIB = 8_000
 HASH_BYTES = 8 * 1024 * 1024  # what FTS5 gathers in memory before it writes a segment
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
+
+# Links that say more than a name: a path, an escape, an extension, or blanks around.
+SPELT_SQL = r"(target GLOB '*[/\%.]*' OR target GLOB ' *' OR target GLOB '* ')"
 
 TABLES = f"""
 CREATE TABLE files(
@@ -46,6 +49,7 @@ CREATE TABLE links(
     file INTEGER, position INTEGER, target_key TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL,
     anchor TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY(file, position)) WITHOUT ROWID;
 CREATE INDEX links_target ON links(target_key);
+CREATE INDEX links_spelt ON links(target_key) WHERE {SPELT_SQL};
 CREATE TABLE flaws(kind TEXT, file INTEGER, advice TEXT NOT NULL, PRIMARY KEY(kind, file)) WITHOUT ROWID;
 CREATE INDEX flaws_file ON flaws(file);
 CREATE TABLE state(finished INTEGER NOT NULL);

@@ -38,6 +38,9 @@ PATHS = st.lists(
 @example(["a", "d/a"], ["./a"], [])
 @example(["a", "x.y"], ["a"], [])
 @example(["a", "b"], [" "], [])
+@example(["a", "d/a"], ["My Note"], ["My Note"])
+@example(["100%"], ["100%"], [])
+@example(["a.md"], ["a.md"], [])
 def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: list[str], aliases: list[str]) -> None:
     index = Index.open(None)
     links = [link(target, kind) for target in targets for kind in ("wiki", "markdown")]
@@ -47,8 +50,14 @@ def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: li
     index.apply(Batch(tuple(entries.values())))
     every = index.all_links()
     alone = [row for path in sorted(entries) for row in index.outgoing(path)]
+    broken, below, orphans = index.broken_links(), index.broken_links("D"), [path for path, _ in index.orphans()]
     index.close()
     assert every == alone
+    lost = [row for row in every if row.resolution.path is None]
+    assert broken == lost
+    assert below == [row for row in lost if row.source.startswith("d/")]
+    reached = {row.resolution.path for row in every if row.resolution.path != row.source}
+    assert orphans == [path for path in sorted(entries) if path.endswith(".md") and path not in reached]
 
 
 def test_a_relative_link_in_the_root_says_nothing_about_the_same_words_in_a_folder() -> None:

@@ -1,7 +1,8 @@
 """Pure: glob patterns on paths. No I/O.
 
 `*`, `?`, `[a-z]`, `[!a]` stay within a component as in shells; `**` is any number of components; `{a,b}`
-is either. A pattern without "/" is for the file name at any depth. Linear in the path for any pattern.
+is either. A pattern without "/" is for the file name at any depth. Linear in the path for any pattern;
+one of more than `MAX_CHARS` is refused (InvalidRequestError).
 """
 
 import itertools
@@ -10,8 +11,10 @@ from collections.abc import Callable, Iterator
 from fnmatch import translate
 from functools import lru_cache
 
+from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes.index.segment import key
 
+MAX_CHARS = 4_000  # of a path no system has more; what is compiled is kept
 MAX_ALTERNATIVES = 64
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _SPECIAL = re.compile(r"[*?\[{}]")
@@ -25,6 +28,8 @@ def matches(pattern: str, path: str) -> bool:
 
 def matcher(pattern: str) -> Callable[[str], bool]:
     """The test for one pattern, on paths as `segment.key` makes them."""
+    if len(pattern) > MAX_CHARS:
+        raise InvalidRequestError(f"The glob is {len(pattern):,} characters long, {MAX_CHARS:,} are the most.")
     alternatives = _compiled(pattern)
     if len(alternatives) == 1 and len(alternatives[0]) == 2 and alternatives[0][0] is _ANY and alternatives[0][1]:
         name = alternatives[0][1].match

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notes_mcp.notes.index.globs import literal_folder, matches
+from notes_mcp.errors import InvalidRequestError
+from notes_mcp.notes.index.globs import MAX_CHARS, literal_folder, matches
 from notes_mcp.notes.index.segment import key
 
 
@@ -56,3 +57,9 @@ def test_many_wildcards_stay_fast_on_a_path_that_almost_matches() -> None:
     assert not matches("*a" * 40 + "b", "a" * 200)
     assert not matches("**/" * 40 + "b", "a/" * 60 + "a")
     assert matches("{a,b}" * 30, "a" * 30) in (True, False)
+
+
+def test_a_pattern_longer_than_any_path_is_refused_before_it_is_compiled_and_kept():
+    assert not matches("a" * MAX_CHARS, "a.md")
+    with pytest.raises(InvalidRequestError, match="4,001 characters"):
+        matches("a" * (MAX_CHARS + 1), "a.md")

@@ -189,12 +189,13 @@ def _parser(command: str) -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("folders", metavar="FOLDER", nargs="*", help="a folder of notes; several may be named")
     parser.add_argument("--version", action="version", version=f"notes-mcp {__version__}")
     if command in ("install", "uninstall"):
         from notes_mcp.install.options import add_options
 
         add_options(parser, command)
+    else:
+        parser.add_argument("folders", metavar="FOLDER", nargs="*", help="a folder of notes; several may be named")
     if command != "uninstall":
         _add_serve_options(parser)
     if command in ("serve", "check"):

@@ -60,16 +60,12 @@ def write(config: Config, text: str) -> Path | None:
     Raises EnvironmentFault, with nothing written, where the file is read-only or no longer what `config` saw.
     """
     with _in_words(config.path):
+        _require_same(config)
         _require_writable(config)
         config.target.parent.mkdir(parents=True, exist_ok=True)
         mark = _MARK if (config.seen or b"").startswith(_MARK.encode()) else ""
         with _beside(config.target, (mark + text).encode(), config.target) as new:
-            if look(config.path) != config:
-                raise EnvironmentFault(
-                    "the file was changed since it was looked at; nothing was written",
-                    str(config.path),
-                    "run this again; if it happens each time, close the client first",
-                )
+            _require_same(config)  # once more: an instant before it takes its place
             if config.seen is not None:
                 with _beside(config.backup, config.seen, config.target) as kept:
                     os.replace(kept, config.backup)
@@ -97,6 +93,15 @@ def _beside(path: Path, data: bytes, like: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(FileNotFoundError):  # it has taken its place
             temporary.unlink()
+
+
+def _require_same(config: Config) -> None:
+    if look(config.path) != config:
+        raise EnvironmentFault(
+            "the file was changed since it was looked at; nothing was written",
+            str(config.path),
+            "run this again; if it happens each time, close the client first",
+        )
 
 
 def _require_writable(config: Config) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import apsw  # noqa: TID251
 
 from notes_mcp.errors import BusyError
-from notes_mcp.notes.index import filing, flaws, linkless, rows, searching
+from notes_mcp.notes.index import filing, flaws, linkless, rows, searching, tagcounts
 from notes_mcp.notes.index.query import Query
 from notes_mcp.notes.index.rows import LinkRow, Page, Stamp
 from notes_mcp.notes.index.schema import BUSY, NO_ROOM, UNUSABLE, Store, open_reader, open_store, reopen_store, snapshot
@@ -182,7 +182,7 @@ class Index:
     def tags(self, prefix: str = "", *, folder: str = "") -> list[tuple[str, int]]:
         """`(tag, notes)`, most used first; notes with a tag below count for the tag above."""
         with self._reading() as db:
-            return rows.tags(db, prefix, folder)
+            return tagcounts.tags(db, prefix, folder)
 
     def flaws(self, limit: int, apart: Sequence[str] = ()) -> flaws.Flaws:
         """What of the notes a person should mend, at most `limit` examples of a kind; see `flaws`."""

@@ -4,7 +4,6 @@ Every function takes a connection and gives plain values; nothing is kept betwee
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -140,33 +139,6 @@ def folders(db: Connection, folder: str, *, recursive: bool) -> list[tuple[str, 
         for end in range(depth + 1, len(parts) + 1 if recursive else min(depth + 2, len(parts) + 1)):
             totals["/".join(parts[:end])] += number
     return sorted(totals.items())
-
-
-def tags(db: Connection, prefix: str, folder: str) -> list[tuple[str, int]]:
-    """`(tag, notes)` of every tag in use that begins with `prefix`; the most used first.
-
-    A tag's number is that of the notes which `tag` as a filter finds: those with tags below it count.
-    """
-    start = clean(key(prefix.strip().lstrip("#")))
-    scope = Scope(0)
-    scope.folder(real_folder(db, folder))
-    source = "tags t" if scope.open else f"tags t JOIN files f ON f.id=t.file AND {scope.sql}"
-    limits = [] if scope.open else scope.values
-    found: list[tuple[Any, ...]] = db.execute(
-        f"SELECT t.key, min(t.tag), count(*) FROM {source} WHERE t.key>=? AND t.key<? GROUP BY t.key",
-        [*limits, start, start + "\U0010ffff"],
-    ).fetchall()
-    names = [name for name, _, _ in found]
-    for at, (name, tag, _) in enumerate(found):
-        child = bisect_left(names, name + "/")
-        if child < len(names) and names[child].startswith(name + "/"):
-            nested = scalar(
-                db,
-                f"SELECT count(DISTINCT t.file) FROM {source} WHERE (t.key=? OR (t.key>? AND t.key<?))",
-                [*limits, name, name + "/", name + "0"],
-            )
-            found[at] = (name, tag, nested)
-    return [(tag, number) for _, tag, number in sorted(found, key=lambda row: (-row[2], row[0]))]
 
 
 def last_seq(db: Connection) -> int:

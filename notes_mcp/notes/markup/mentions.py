@@ -54,10 +54,11 @@ def find(path: str, data: bytes, wanted: re.Pattern[str]) -> Iterator[Mention]:
     text = Text.decode(data)
     if not text.valid:
         text = Text.decode(text.text.encode())
-    found = list(wanted.finditer(text.text))
+    is_markdown = path.lower().endswith(_MARKDOWN)
+    found = [each for each in wanted.finditer(text.text) if not (is_markdown and _is_wikilink(text.text, each))]
     if not found:
         return
-    prose = markdown.prose(text.utf8) if path.lower().endswith(_MARKDOWN) else [(0, len(text.utf8))]
+    prose = markdown.prose(text.utf8) if is_markdown else [(0, len(text.utf8))]
     starts = [start for start, _ in prose]
     offset = done = last = 0
     for match in found:
@@ -68,6 +69,13 @@ def find(path: str, data: bytes, wanted: re.Pattern[str]) -> Iterator[Mention]:
         if at >= 0 and line != last and offset + len(match[0].encode()) <= prose[at][1]:
             last = line
             yield Mention(line, _around(text, line, offset))
+
+
+def _is_wikilink(text: str, match: re.Match[str]) -> bool:
+    """Whether the match is plainly all of a wikilink, or of what looks like one in code: no mention, without a scan."""
+    start, end = match.span()
+    whole = text[max(0, start - 2) : start] == "[[" and text[end : end + 2] == "]]" and "\n" not in match[0]
+    return whole and text[max(0, start - 3) : start - 2] not in ("\\", "[")
 
 
 def _whole(name: str) -> str:

@@ -365,3 +365,15 @@ def test_pages_by_tag_are_the_same_whether_few_or_many_have_it(
     monkeypatch.setattr(rows, "MANY_PAGES", 0)
     assert walked() == few
     assert sorted(few) == [f"{n:02}.md" for n in range(30) if n % 3]
+
+
+@pytest.mark.parametrize("prefix", ["", "a", "a/", "b", "no"])
+def test_tags_in_a_folder_are_counted_as_those_of_an_index_of_that_folder_alone(index: Index, prefix: str) -> None:
+    tags = [["a"], ["a/b", "a/c"], ["a/b/c"], ["A", "b"], ["b/x", "a/b/c"], [], ["c"], ["a/b", "A/B/d"]]
+    inside = [note(f"d/{n}.md", f"{n}", tags=own) for n, own in enumerate(tags)]
+    outside = [note(f"{n}.md", f"{n}", tags=[*own, "z"]) for n, own in enumerate(tags)]
+    put(index, *inside)
+    alone = index.tags(prefix)
+    put(index, *outside)
+    assert index.tags(prefix, folder="D") == alone
+    assert index.tags(prefix) != alone or prefix == "no"

@@ -156,3 +156,27 @@ def test_any_bytes_and_any_names_are_safe(data: bytes, name: str) -> None:
     assert all(
         line >= 1 for line, _ in mentions.find("a.md", data + name.encode("utf-8", "replace"), mentions.pattern(called))
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[[My Note]] and My Note", [1]),
+        ("![[My Note]]\n\nMy Note", [3]),
+        ("`[[My Note]]`", []),
+        ("\\[[My Note]]", [1]),
+        ("[[My Note]", [1]),
+    ],
+)
+def test_wikilinks_are_passed_over_without_a_scan_and_nothing_else_is(text: str, found: list[int]) -> None:
+    assert lines(text, "My Note") == found
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(["[", "[[", "]]", "]", "\\", "!", "|", "`", " ", "\n", "My Note", "%%"]), max_size=9))
+def test_passing_over_wikilinks_changes_no_answer(parts: list[str]) -> None:
+    text = "".join(parts)
+    with pytest.MonkeyPatch.context() as patched:
+        quick = lines(text, "My Note")
+        patched.setattr(mentions, "_is_wikilink", lambda text, match: False)
+        assert quick == lines(text, "My Note")

@@ -15,7 +15,7 @@ from notes_mcp.notes.index.index import Index, IndexResetError
 from notes_mcp.notes.index.rows import Stamp
 from notes_mcp.notes.index.schema import NO_PLACE
 from notes_mcp.notes.markup.facts import bare_facts, extract
-from notes_mcp.notes.records import Batch, Change, Entry, Facts, FileState, Problem, Scan
+from notes_mcp.notes.records import Batch, Change, Entry, FileState, Problem, Scan
 from notes_mcp.notes.text import etag
 
 CHUNK_FILES = 200
@@ -172,10 +172,10 @@ class Folder:
             except (NotFoundError, BusyError):
                 again.add(path)  # a folder that went away as we looked, or is locked
                 continue
-            except StorageError:
-                raise  # the notes folder itself is away: nothing can be told of the others either
             except NoteError as error:
-                _log.info("%s: %s", path, error)  # no permission to look there: nothing is proven
+                if isinstance(error, StorageError):
+                    self.vault.require_present()  # else nothing can be told of the others either
+                _log.info("%s: %s", path, error)  # no permission to look there, or its disk is away: nothing is proven
                 continue
             if isinstance(found, Scan):
                 seen += found.files
@@ -196,49 +196,58 @@ class Folder:
 
     def _entry(self, file: FileState, known: Stamp | None, missing: set[str], again: set[str]) -> Entry | None:
         path = file.path
-        before = self._unread.pop(path, None)
+        entry, problem = self._taken(file, known, missing, again)
+        # Replaced in one step: whoever asks meanwhile is told of the old problem or of the new one.
+        if problem is None:
+            self._unread.pop(path, None)
+        else:
+            self._unread[path] = problem
+        return entry
+
+    def _taken(
+        self, file: FileState, known: Stamp | None, missing: set[str], again: set[str]
+    ) -> tuple[Entry | None, Problem | None]:
+        """The entry for a file, None if nothing is to be taken in; and what a person should look at."""
+        path = file.path
         if file.kind == "attachment":
-            return Entry(file, _stat_etag(file), None)
+            return Entry(file, _stat_etag(file), None), None
         if not file.downloaded:
-            return _unread(file)
+            return _unread(file), None
         try:
             data, state = self.vault.read(path)
         except NotFoundError:
             missing.add(path)
-            return None
+            return None, None
         except TooLargeError:
-            self._unread[path] = Problem("too_large", path, "listed, but not read: split it, or raise --max-note-bytes")
-            return _unread(file)
+            return _unread(file), Problem(
+                "too_large", path, "listed, but not read: split it, or raise --max-note-bytes"
+            )
         except NoteError as error:
             if isinstance(error, StorageError):
                 self.vault.require_present()
             if isinstance(error, BusyError):
                 again.add(path)
-            self._unread[path] = Problem("unreadable", path, str(error))
             # What was known of it stays searchable; a note never seen before is at least listed.
-            return None if known else _unread(file)
+            return None if known else _unread(file), Problem("unreadable", path, str(error))
         if state.path != path:
             missing.add(path)
-            return None
-        if known is not None and known.etag == (mark := etag(data)):
-            if before is not None and before.kind == "not_understood":
-                self._unread[path] = before
-            return Entry(state, mark, None)
-        return Entry(state, etag(data), self._facts(path, data))
+            return None, None
+        mark = etag(data)
+        if known is not None and known.etag == mark:
+            before = self._unread.get(path)
+            return Entry(state, mark, None), before if before and before.kind == "not_understood" else None
+        try:
+            return Entry(state, mark, extract(path, data)), None
+        except Exception:
+            _log.exception("%s cannot be taken apart; it is found by its name alone", path)
+            problem = Problem("not_understood", path, "listed, but not searched: its text cannot be parsed")
+            return Entry(state, mark, bare_facts(path)), problem
 
     def _count(self, entries: Collection[Entry], known: int) -> None:
         """Says how much work this was. Bytes that the index holds already are not taken apart."""
         read = sum(entry.facts is not None for entry in entries)
         if read or known:
             _log.debug("%s: %d notes read, %d files known by then", self.name, read, known)
-
-    def _facts(self, path: str, data: bytes) -> Facts:
-        try:
-            return extract(path, data)
-        except Exception:
-            _log.exception("%s cannot be taken apart; it is found by its name alone", path)
-            self._unread[path] = Problem("not_understood", path, "listed, but not searched: its text cannot be parsed")
-            return bare_facts(path)
 
     def _gone(self, missing: set[str], entries: Mapping[str, Entry], again: set[str], *, sure: bool) -> set[str]:
         """What of the missing is proven gone; the rest comes under suspicion and is to be looked for `again`."""

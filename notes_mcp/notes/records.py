@@ -4,7 +4,7 @@ Paths in them are relative to one folder, "/"-separated, exactly as the disk spe
 field says otherwise. Times are nanoseconds since the epoch (`st_mtime_ns`). Lines are 1-based.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 FileKind: TypeAlias = Literal["note", "attachment"]
@@ -21,7 +21,8 @@ class FileState:
     modified_ns: int
     inode: int
     downloaded: bool = True  # False: a cloud drive's placeholder; must not be opened
-    changed_ns: int = 0  # st_ctime_ns, also moved by a write that sets the old time back; 0 where there is none
+    # st_ctime_ns, which tells of a write that sets the old time back, but also of a new name; 0 where there is none.
+    changed_ns: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

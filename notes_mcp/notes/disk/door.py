@@ -22,6 +22,7 @@ from notes_mcp.errors import (
 from notes_mcp.notes.disk import gate
 from notes_mcp.notes.disk.files import Folder, open_folder
 from notes_mcp.notes.disk.gate import Policy
+from notes_mcp.notes.disk.mounts import InnerDisks
 from notes_mcp.notes.disk.realpath import RealPath, Trace, is_folder, probe_case
 from notes_mcp.notes.disk.told import told
 
@@ -46,6 +47,7 @@ class Door:
             self._real = RealPath(real, self.case_sensitive)
         self.root = Path(real)
         self._device = self._real.mount.device  # where it was seen last
+        self._disks = InnerDisks(real)
         self._ignore = tuple(ignore)
         self._ignore_file = os.path.join(real, gate.IGNORE_FILE)
         if rejected := Policy(self._ignore).rejected:
@@ -91,6 +93,8 @@ class Door:
             self._require_visible(policy, asked, False, path)
         trace = self._real.trace(asked, exact=exact)
         self._require_visible(policy, trace.path, not trace.missing and is_folder(trace.info), path)
+        if (away := self._disks.away(trace.real)) is not None:
+            raise StorageError(f'The disk at "{away}" is not mounted any more. Nothing was changed; mount it again.')
         return trace
 
     @staticmethod

@@ -37,6 +37,9 @@ class Folder:
     def __enter__(self) -> "Folder":
         return self
 
+    def device(self) -> int:
+        return os.stat(self._path if self.fd is None else self.fd).st_dev
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 

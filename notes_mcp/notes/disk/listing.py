@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from notes_mcp.notes.disk.files import Folder, is_link, open_folder
 from notes_mcp.notes.disk.gate import Policy, fold, is_conflict_copy, is_hidden, is_own_temp, kind_of, placeholder_for
+from notes_mcp.notes.disk.mounts import InnerDisks
 from notes_mcp.notes.records import FileState, Problem, Scan
 
 _PROGRESS_STEP = 500
@@ -46,11 +47,13 @@ class Listing:
         self,
         root: str,
         policy: Policy,
+        disks: InnerDisks,
         link_target: Callable[[str], tuple[str, bool] | None],
         progress: Callable[[int], None] | None,
     ) -> None:
         self._root = root
         self._policy = policy
+        self._disks = disks
         self._link_target = link_target
         self._progress = progress
         self._files: list[FileState] = []
@@ -65,11 +68,15 @@ class Listing:
 
     def run(self, under: str) -> None:
         """Walks `under` ("" is everything). OSError if that very folder cannot be listed."""
-        todo = [under]
+        todo: list[tuple[str, int | None]] = [(under, None)]
         while todo:
-            path = todo.pop()
+            path, above = todo.pop()
+            parts = tuple(path.split("/")) if path else ()
             try:
-                with open_folder(self._root, path.split("/") if path else ()) as folder:
+                with open_folder(self._root, parts) as folder:
+                    device = folder.device()
+                    if above not in (None, device):
+                        self._disks.add(parts)
                     found = self._list(path, folder)
             except (FileNotFoundError, NotADirectoryError):
                 if path == under:
@@ -87,7 +94,12 @@ class Listing:
                 continue
             if path:
                 self._folders.append(path)
-            todo += found
+            if not found and self._disks.away(parts) == path:
+                self._unreadable.append(path)
+                self._problem(
+                    "disk_away", path, "its disk is not mounted: mount it again, or restart if it never will be"
+                )
+            todo += ((one, device) for one in found)
 
     def result(self) -> Scan:
         self._files.sort(key=lambda state: state.path)

@@ -8,6 +8,7 @@ import contextlib
 import os
 import select
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 MOUNTS = "/proc/self/mountinfo"
@@ -36,6 +37,33 @@ class Mount:
         """Whether a `root` on that device is only the place where the disk used to be mounted. OSError if even
         what is above it is gone."""
         return self._above is not None and device == os.stat(self._above).st_dev
+
+
+class InnerDisks:
+    """Disks that were seen mounted somewhere below `root`. One that went away leaves an empty folder on the disk
+    around it, which is no proof that anything is gone."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._seen: dict[tuple[str, ...], Mount] = {}
+
+    def add(self, parts: tuple[str, ...]) -> None:
+        """A folder that lies on another device than the one above it. Raises OSError if it is not there."""
+        self._seen[parts] = Mount(os.path.join(self._root, *parts))
+
+    def away(self, parts: Sequence[str]) -> str | None:
+        """The place of the disk that `parts` would lie on, "/"-separated, if that is not mounted now."""
+        for place, mount in self._seen.items():
+            if tuple(parts[: len(place)]) == place and self._is_away(place, mount):
+                return "/".join(place)
+        return None
+
+    def _is_away(self, place: tuple[str, ...], mount: Mount) -> bool:
+        path = os.path.join(self._root, *place)
+        try:
+            return mount.is_away(os.lstat(path).st_dev) and not os.listdir(path)
+        except OSError:
+            return False  # gone itself, or something else now
 
 
 class MountTable:

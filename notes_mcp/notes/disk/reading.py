@@ -54,7 +54,7 @@ class Reading(Door):
         """Every visible file and folder below `under`, sorted. Folders that cannot be listed are `unreadable`:
         nothing in them is proven gone. StorageError if the notes folder itself is not there or seems unmounted;
         NotFoundError, ForbiddenError, … for `under` like `locate_folder`."""
-        listing = Listing(str(self.root), self.policy, self._link_target, on_progress)
+        listing = Listing(str(self.root), self.policy, self._disks, self._link_target, on_progress)
         with told(under):
             try:
                 listing.run(self.locate_folder(under) if under else "")

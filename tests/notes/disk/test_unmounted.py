@@ -193,3 +193,72 @@ async def main():
 anyio.run(main)
 """,
     )
+
+
+def test_a_disk_mounted_inside_the_folder_that_goes_away_takes_nothing_along_and_is_not_written_beside(
+    tmp_path: Path,
+) -> None:
+    in_a_namespace_of_its_own(
+        tmp_path,
+        "",
+        """
+from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.index.index import Index
+
+root = disk.parent / "root"
+(root / "inner").mkdir(parents=True)
+(root / "top.md").write_bytes(b"top")
+disk = root / "inner"
+notes = disk
+mount()
+vault = Vault(root)
+folder = Folder("notes", vault, Index.open(None))
+folder.refresh([""])
+assert folder.index.below("") == ["inner/a.md", "top.md"]
+folder.finish()
+folder.news()
+unmount()
+survey = folder.survey()
+assert survey.missing == () and [problem.kind for problem in folder.problems() if problem.path] == ["disk_away"]
+for again in range(3):
+    assert folder.refresh(["inner/a.md", "inner", "top.md"], sure=True) == frozenset()
+assert folder.news() == ([], True)
+refused(lambda: vault.create("inner/b.md", b"new"))
+refused(lambda: vault.create("inner/d/b.md", b"new"))
+refused(lambda: vault.read("inner/a.md"))
+assert os.listdir(disk) == []
+mount()
+(disk / "b.md").write_bytes(b"more")
+for portion in folder.chunks(folder.survey()):
+    folder.refresh(seen=portion)
+assert {change.path for change in folder.news()[0]} <= {"inner/a.md", "inner/b.md"}
+assert folder.index.below("") == ["inner/a.md", "inner/b.md", "top.md"]
+vault.create("inner/c.md", b"new")
+# Whoever goes on without the disk is not held up: what is put in its place is what is there.
+unmount()
+(disk / "instead.md").write_bytes(b"instead")
+folder.refresh(folder.survey().missing, sure=True)
+folder.refresh(["inner"], sure=True)
+assert folder.index.below("") == ["inner/instead.md", "top.md"]
+vault.create("inner/d.md", b"new")
+""",
+    )
+
+
+def test_a_mount_point_that_is_removed_is_gone_with_its_notes(tmp_path: Path) -> None:
+    in_a_namespace_of_its_own(
+        tmp_path,
+        "",
+        """
+root = disk.parent / "root"
+disk = notes = root / "inner"
+notes.mkdir(parents=True)
+mount()
+vault = Vault(root)
+vault.scan()
+unmount()
+disk.rmdir()
+assert vault.stat("inner/a.md") is None
+assert vault.scan().unreadable == ()
+""",
+    )

@@ -97,7 +97,7 @@ class Listing:
             if not found and self._disks.away(parts) == path:
                 self._unreadable.append(path)
                 self._problem(
-                    "disk_away", path, "its disk is not mounted: mount it again, or restart if it never will be"
+                    "unreadable_folder", path, "its disk is not mounted: mount it again, or restart if it never will be"
                 )
             todo += ((one, device) for one in found)
 

@@ -219,7 +219,7 @@ folder.finish()
 folder.news()
 unmount()
 survey = folder.survey()
-assert survey.missing == () and [problem.kind for problem in folder.problems() if problem.path] == ["disk_away"]
+assert survey.missing == () and [problem.kind for problem in folder.problems() if problem.path] == ["unreadable_folder"]
 for again in range(3):
     assert folder.refresh(["inner/a.md", "inner", "top.md"], sure=True) == frozenset()
 assert folder.news() == ([], True)

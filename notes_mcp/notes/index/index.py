@@ -275,6 +275,7 @@ class Index:
     def _writing(self) -> Iterator[apsw.Connection]:
         store = self._writers.get()
         try:
+            store.require_same()
             yield store.writer
         except BUSY as error:
             raise BusyError("Another server is writing the search index just now; try again.") from error
@@ -295,6 +296,7 @@ class Index:
             return
         db: apsw.Connection | None = None
         try:
+            store.require_same()
             db = self._reader(store, store.file)
             with snapshot(db):
                 yield db

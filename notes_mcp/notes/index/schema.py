@@ -7,6 +7,7 @@ left in peace and moves over when it meets the damage itself. `open_store` -> St
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,18 @@ class Store:
     generation: int
     reason: str
     writer: Connection
+    identity: tuple[int, int] | None = None  # device and inode of the file
+
+    def require_same(self) -> None:
+        """Raises apsw.Error if another file stands in the place of ours, or none: what we write would be lost."""
+        if self.file is None:
+            return
+        try:
+            same = _identity(self.file) == self.identity
+        except OSError as error:
+            raise apsw.CantOpenError(str(error)) from error
+        if not same:
+            raise apsw.CorruptError("the index file was replaced by another one")
 
 
 def open_store(wanted: Path | None, *, after_generation: int = -1) -> Store:
@@ -131,7 +144,7 @@ def _open_newest(wanted: Path, after_generation: int) -> Store:
         except UNUSABLE:
             continue
         _remove_old(wanted, generation)
-        return Store(file, generation, "", writer)
+        return Store(file, generation, "", writer, _identity(file))
     return open_in_memory("every new index file is damaged at once")
 
 
@@ -173,8 +186,13 @@ def _create_private(file: Path) -> None:
     try:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        if os.name == "posix" and file.stat().st_mode & 0o077:
+        if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) != 0o600:
             file.chmod(0o600)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    info = file.stat()
+    return info.st_dev, info.st_ino
 
 
 def _connect(file: Path, cache_kib: int, flags: int) -> Connection:

@@ -1,6 +1,7 @@
 """One index file and several servers; files that are damaged, old, full or cannot be."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 from _entries import note
+from disk_rights import without_root_rights
 
 from notes_mcp.errors import BusyError
 from notes_mcp.notes.index import schema, searching
@@ -247,6 +249,51 @@ def test_a_cache_that_was_wiped_while_running_is_made_again(file: Path) -> None:
     assert (index.count(), index.in_memory) == (0, False)
     assert index.file is not None and index.file.exists()
     index.close()
+
+
+@pytest.mark.parametrize("act", [Index.count, lambda index: index.apply(Batch((note("b.md", "two"),)))])
+@pytest.mark.parametrize("by", ["copy", "nothing"])
+def test_an_index_file_that_is_replaced_while_running_is_given_up_for_a_new_one(file: Path, by: str, act) -> None:
+    index, other = filled(file), Index.open(file)
+    assert index.file is not None and other.count() == 3
+    copy = index.file.with_name("copy")
+    shutil.copy(index.file, copy)
+    if by == "copy":
+        copy.replace(index.file)
+    else:
+        index.file.unlink()
+    for server in (index, other):
+        with pytest.raises(IndexResetError):
+            act(server)
+        assert (server.count(), server.in_memory) == (0, False)
+    assert index.file == other.file
+    index.apply(Batch((note("c.md", "shared again"),)))
+    assert other.search(parse("again")).total == 1
+    index.close()
+    other.close()
+
+
+def test_an_empty_file_in_the_place_of_the_index_becomes_one(file: Path) -> None:
+    index = filled(file)
+    index.close()
+    assert index.file is not None
+    index.file.write_bytes(b"")
+    again = filled(file, 1)
+    assert (again.count(), again.in_memory, again.file) == (1, False, index.file)
+    again.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
+def test_an_index_that_was_made_read_only_is_made_ours_again(file: Path) -> None:
+    index = filled(file)
+    index.close()
+    assert index.file is not None
+    index.file.chmod(0o400)
+    with without_root_rights():
+        again = Index.open(file)
+        assert (again.in_memory, again.count()) == (False, 3)
+        assert len(again.apply(Batch((note("b.md", "two"),)))) == 1
+        again.close()
 
 
 def test_an_older_version_is_left_alone_until_nobody_uses_it(file: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import IO, Any
 
 import anyio
 from anyio.abc import Process
@@ -39,9 +39,9 @@ class Probe:
 
     @classmethod
     @asynccontextmanager
-    async def start(cls, command: Sequence[str]) -> "AsyncIterator[Probe]":
-        """Start `command`; its stderr is ours. At the end stdin is closed and the exit awaited."""
-        async with await anyio.open_process(command, stderr=None) as process:
+    async def start(cls, command: Sequence[str], stderr: IO[bytes] | None = None) -> "AsyncIterator[Probe]":
+        """Start `command`; its stderr goes to the file, else to ours. At the end stdin is closed, the exit awaited."""
+        async with await anyio.open_process(command, stderr=stderr) as process:
             probe = cls(process)
             try:
                 yield probe

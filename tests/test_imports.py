@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "install": {"settings", "faults"},
     "probe": set(),
     "report": set(),
-    "check": {"settings", "probe", "report", "install"},
+    "screen": {"report"},
+    "check": {"settings", "probe", "report", "screen", "install"},
     "cli": {"settings", "faults", "app", "check", "install", "wire"},
     "__main__": {"cli"},
 }

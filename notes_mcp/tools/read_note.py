@@ -16,6 +16,7 @@ from notes_mcp.notes.answers import Document
 from notes_mcp.notes.markup import markdown, sections
 from notes_mcp.notes.markup.markdown import MarkdownScan
 from notes_mcp.notes.text import Text
+from notes_mcp.notes.uris import mime_type
 from notes_mcp.tools._answer import clip
 from notes_mcp.tools._dates import iso
 from notes_mcp.tools._places import with_section
@@ -25,6 +26,7 @@ from notes_mcp.tools._window import Window, cut, place
 if TYPE_CHECKING:
     from notes_mcp.notes.library import Library
 
+_SHOWN_PICTURES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))  # what models take
 _FACTS_CHARS = 800  # kept free for the facts, beside the path
 
 
@@ -49,6 +51,8 @@ async def read_note(args: Args, library: "Library", report: Report) -> Content:
     if text is None:
         return _attachment(document, library.settings.max_resource_bytes)
     facts = _facts(document)
+    if document.text is None:
+        facts.append(f"type: {_type(document)}")
     if not text.valid:
         facts.append(f"invalid: not valid {text.encoding.upper()}; bad bytes are shown as U+FFFD; it cannot be edited")
         text = Text.decode(text.text.encode())
@@ -163,12 +167,22 @@ def _text_of(document: Document) -> Text | None:
     return text if text.valid and b"\0" not in text.utf8 else None
 
 
+def _type(document: Document) -> str:
+    named = mime_type(document.path)
+    return document.mime_type if named == document.mime_type else f"{document.mime_type}, though its name says {named}"
+
+
 def _attachment(document: Document, max_bytes: int) -> Content:
     """A picture or sound as itself; anything else as a link to the resource (2026-07-28 server/tools)."""
-    facts = [*_facts(document), f"type: {document.mime_type}"]
+    facts = [*_facts(document), f"type: {_type(document)}"]
     kind = document.mime_type.partition("/")[0]
-    if kind not in ("image", "audio") or not document.data:
+    if kind == "image" and document.mime_type not in _SHOWN_PICTURES:
+        facts.append("content: a picture that models cannot look at; a copy as PNG or JPEG would be shown")
+        kind = "other"
+    elif kind not in ("image", "audio") or not document.data:
         facts.append("content: not text, so it is not shown here; as a resource its bytes can be had")
+        kind = "other"
+    if kind == "other":
         link = {
             "type": "resource_link",
             "uri": document.uri,

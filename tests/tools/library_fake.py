@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from notes_mcp.errors import ExistsError, InvalidRequestError, NotFoundError, StaleError
+from notes_mcp.notes import media
 from notes_mcp.notes.answers import (
     ChangeRecord,
     Deleted,
@@ -69,7 +70,7 @@ class FakeLibrary:
             path,
             to_uri(path),
             kind,
-            mime_type(path),
+            mime_type(path) if is_note else media.mime_type(path, data),
             etag(data),
             len(data),
             1_785_333_909_000_000_000,

@@ -200,6 +200,38 @@ async def test_pictures_and_sounds_are_shown_as_such(
     assert block == {"type": kind, "data": base64.b64encode(b"\x00\x01\xff").decode(), "mimeType": mime}
 
 
+async def test_a_picture_goes_out_as_what_it_is_and_not_as_its_name_says(call: Caller, library: FakeLibrary) -> None:
+    library.files["a.png"] = b"\xff\xd8\xff\xe0"
+    told, block = (await call("read_note", path="a.png"))["content"]
+    assert (block["type"], block["mimeType"]) == ("image", "image/jpeg")
+    assert "type: image/jpeg, though its name says image/png" in told["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.heic", b"\0\0\0\x18ftypheic"), ("a.bmp", b"BM\xff"), ("a.tiff", b"II*\0")]
+)
+async def test_a_picture_that_models_cannot_look_at_is_a_link_and_says_what_would_be_shown(
+    call: Caller, library: FakeLibrary, name: str, data: bytes
+) -> None:
+    library.files[name] = data
+    told, link = (await call("read_note", path=name))["content"]
+    assert link["type"] == "resource_link"
+    assert "PNG or JPEG" in told["text"]
+
+
+async def test_text_under_the_name_of_a_picture_is_shown_as_text(call: Caller, library: FakeLibrary) -> None:
+    library.files["a.png"] = b"version https://git-lfs.github.com/spec/v1\nsize 12345\n"
+    told, text = (await call("read_note", path="a.png"))["content"]
+    assert text["text"].startswith("version https://git-lfs")
+    assert "type: text/plain, though its name says image/png" in told["text"]
+
+
+async def test_the_links_of_a_note_name_what_it_embeds(call: Caller, library: FakeLibrary) -> None:
+    library.files["a.md"] = b"![[pic.png|200]] ![alt](img/b.jpg)\n![[Home#Top]]\n"
+    shown = (await call("read_note", path="a.md", view="links"))["content"][1]["text"]
+    assert shown == "1: ![[pic.png|200]]\n1: ![alt](img/b.jpg)\n2: ![[Home#Top]]"
+
+
 async def test_a_picture_too_large_for_a_line_is_refused(call: Caller, library: FakeLibrary) -> None:
     library.files["a.png"] = b"\0" * (library.settings.max_resource_bytes + 1)
     with pytest.raises(TooLargeError):

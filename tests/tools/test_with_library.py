@@ -11,7 +11,7 @@ import pytest
 from conftest import Caller
 from served import serving, write
 
-from notes_mcp.errors import ExistsError, ForbiddenError, InvalidRequestError, NotFoundError, StaleError
+from notes_mcp.errors import ExistsError, ForbiddenError, InvalidRequestError, NotFoundError, StaleError, TooLargeError
 from notes_mcp.features.tools import Tools
 from notes_mcp.notes.library import Library
 
@@ -229,3 +229,9 @@ async def test_broken_settings_are_as_none_and_are_said(call: Caller, folder: Pa
     assert made["path"] == f"Daily/{date.today().isoformat()}.md"
     assert any(warning.startswith(".obsidian/daily-notes.json is ") for warning in made["warnings"])
     assert "warnings" not in (await call("add_thoughts", thoughts="y", path="Home"))["structuredContent"]
+
+
+async def test_an_attachment_over_the_limit_says_what_to_do(call: Caller, folder: Path, library: Library) -> None:
+    write(folder, {"huge.png": b"\x89PNG" + bytes(library.settings.max_resource_bytes)})
+    with pytest.raises(TooLargeError, match=r"5,242,884 bytes.*scaled down"):
+        await call("read_note", path="huge.png")

@@ -8,8 +8,15 @@ notes and hits are `finding`'s.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from notes_mcp.errors import AmbiguousError, ForbiddenError, InvalidRequestError, NoteError, NotFoundError
-from notes_mcp.notes import uris
+from notes_mcp.errors import (
+    AmbiguousError,
+    ForbiddenError,
+    InvalidRequestError,
+    NoteError,
+    NotFoundError,
+    TooLargeError,
+)
+from notes_mcp.notes import media, uris
 from notes_mcp.notes.answers import (
     ChangeRecord,
     Deleted,
@@ -76,10 +83,20 @@ class Answers:
             if kind_of(path) == "note":
                 data, state = folder.vault.read(path)
             else:
-                data, state = folder.vault.read_attachment(path, self._settings.max_resource_bytes)
+                data, state = self._attachment(folder, path)
             return self.document(folder, state, data, scan=scan)
 
         return self._found(ref, read)
+
+    def _attachment(self, folder: Folder, path: str) -> tuple[bytes, FileState]:
+        limit = self._settings.max_resource_bytes
+        try:
+            return folder.vault.read_attachment(path, limit)
+        except TooLargeError as error:
+            raise TooLargeError(
+                f"{error} That is the most one answer can take. Make a smaller copy of it (a picture scaled down, a "
+                "sound compressed) and read that."
+            ) from None
 
     def placed(self, ref: str) -> tuple[Folder, str] | None:
         """`Shelf.place`, but a leading "/" before what is there in the notes folder is no absolute path."""
@@ -124,7 +141,7 @@ class Answers:
             path=label,
             uri=uris.to_uri(label),
             kind=state.kind,
-            mime_type=uris.mime_type(state.path),
+            mime_type=uris.mime_type(state.path) if text is not None else media.mime_type(state.path, data),
             etag=etag(data),
             size=len(data),
             modified_ns=state.modified_ns,

@@ -93,6 +93,7 @@ class Health:
         for link in flaws.lost:
             advice = f'line {link.line}: "{link.target}" is not there; mend the link or make the note{least}'
             yield Problem("broken_link", link.source, advice)
+            least = ""
         counts = {**flaws.counts, "broken_link": flaws.lost_total}
         shown = {kind: sum(problem.kind == kind for problem in flaws.examples) for kind in flaws.counts}
         for kind, count in counts.items():

@@ -8,24 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from notes_mcp.notes.index.linkless import LOST_NAMES, odd_names
 from notes_mcp.notes.index.rows import LINK_COLUMNS, AllFiles, LinkRow, resolved
-from notes_mcp.notes.index.schema import Connection, scalar
+from notes_mcp.notes.index.schema import SPELT_SQL, Connection, scalar
 from notes_mcp.notes.links.links import NOTE_EXTENSIONS
 from notes_mcp.notes.records import Problem
 
 MAX_RESOLVED = 5_000
-_KNOWN = (
-    "(EXISTS(SELECT 1 FROM files n WHERE n.name_key=l.target_key)"
-    " OR EXISTS(SELECT 1 FROM aliases a WHERE a.key=l.target_key))"
-)
-_SPELT = r"(l.target GLOB '*[/\%.]*' OR l.target GLOB '[ ]*' OR l.target GLOB '*[ ]')"
-# Among such names a link may lead to a file of another name than its own last part, or to none of the same name.
-_ODD = " OR ".join(
-    f"{{0}} GLOB '{odd}'" for odd in ("*%[0-9a-fA-F][0-9a-fA-F]*", *(f"*{end}" for end in NOTE_EXTENSIONS))
-)
-_ODD_NAMES = (
-    f"SELECT EXISTS(SELECT 1 FROM files WHERE path GLOB '*%[0-9a-fA-F][0-9a-fA-F]*' OR {_ODD.format('name_key')})"
-    f" OR EXISTS(SELECT 1 FROM aliases WHERE key GLOB '*/*' OR {_ODD.format('key')})"
+# A link by such an alias ends in another name than the alias.
+_ODD_ALIASES = "SELECT EXISTS(SELECT 1 FROM aliases WHERE key GLOB '*[/%]*' OR {})".format(
+    " OR ".join(f"key GLOB '*{extension}'" for extension in NOTE_EXTENSIONS)
 )
 
 
@@ -58,11 +50,13 @@ def flaws(db: Connection, limit: int, apart: Sequence[str] = ()) -> Flaws:
 
 def _lost(db: Connection, limit: int, outside: str, values: Sequence[str]) -> tuple[tuple[LinkRow, ...], int, bool]:
     source = f"FROM links l JOIN files s ON s.id=l.file WHERE l.target<>'' AND {outside}"
-    doubtful = "1" if scalar(db, _ODD_NAMES) else f"({_KNOWN} AND {_SPELT})"
-    plain = f"{source} AND NOT {_KNOWN} AND NOT {doubtful}"
-    total = int(scalar(db, f"SELECT count(*) {plain}", values))
+    by_name = f"l.target_key IN ({LOST_NAMES})"
+    doubtful = f"{SPELT_SQL} AND NOT {by_name}"
+    if odd_names(db) or scalar(db, _ODD_ALIASES):
+        by_name, doubtful = "0", "1"
     order = "ORDER BY s.path, l.position LIMIT ?"
-    found = _rows(db, f"SELECT {LINK_COLUMNS} {plain} {order}", (*values, limit))
+    total = int(scalar(db, f"SELECT count(*) {source} AND {by_name}", values))
+    found = _rows(db, f"SELECT {LINK_COLUMNS} {source} AND {by_name} {order}", (*values, limit))
     asked = _rows(db, f"SELECT {LINK_COLUMNS} {source} AND {doubtful} {order}", (*values, MAX_RESOLVED + 1))
     more = [link for link in resolved(AllFiles(db), asked[:MAX_RESOLVED]) if link.resolution.path is None]
     lost = [*(LinkRow(*row[:-1]) for row in found), *more[:limit]]

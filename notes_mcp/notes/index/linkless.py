@@ -14,7 +14,7 @@ from notes_mcp.notes.index.scope import real_folder
 from notes_mcp.notes.links.links import without_extension
 
 MANY = 2_000  # from here on it is quicker to read all names at once
-_LOST_NAMES = (
+LOST_NAMES = (
     "SELECT k FROM (SELECT DISTINCT target_key k FROM links)"
     " WHERE NOT EXISTS(SELECT 1 FROM files WHERE name_key=k) AND NOT EXISTS(SELECT 1 FROM aliases WHERE key=k)"
 )
@@ -32,11 +32,11 @@ _DOUBTFUL_NAMES = (
 
 def broken(db: Connection, folder: str = "") -> list[LinkRow]:
     """The links of the notes in `folder` that lead nowhere, by source and place."""
-    if _odd_names(db):
+    if odd_names(db):
         return [link for link in all_links(db, folder) if link.resolution.path is None]
-    lost: list[tuple[Any, ...]] = db.execute(f"{_LINKS} AND l.target_key IN ({_LOST_NAMES})").fetchall()
+    lost: list[tuple[Any, ...]] = db.execute(f"{_LINKS} AND l.target_key IN ({LOST_NAMES})").fetchall()
     doubtful = [row for row in lost if _says_more(row[2])]
-    doubtful += db.execute(f"{_LINKS} AND {SPELT_SQL} AND l.target_key NOT IN ({_LOST_NAMES})")
+    doubtful += db.execute(f"{_LINKS} AND {SPELT_SQL} AND l.target_key NOT IN ({LOST_NAMES})")
     found = [(row[0], row[-1], LinkRow(*row[:6])) for row in lost if not _says_more(row[2])]
     found += [
         (row[0], row[-1], link)
@@ -51,7 +51,7 @@ def broken(db: Connection, folder: str = "") -> list[LinkRow]:
 
 def orphans(db: Connection) -> list[tuple[str, str]]:
     """`(path, title)` of every note that no other note links to, by path."""
-    if _odd_names(db):
+    if odd_names(db):
         reached = _reached(all_links(db))
         notes = [note[:2] for note in _notes(db, "1")]
         return sorted(note for note in notes if note[0] not in reached)
@@ -85,7 +85,7 @@ def _says_more(target: str) -> bool:
     return SPELT.search(target) is not None or target != target.strip()
 
 
-def _odd_names(db: Connection) -> bool:
+def odd_names(db: Connection) -> bool:
     """Whether a file's own name has an escape, or ends like a note's extension once that is taken off."""
     if scalar(db, "SELECT EXISTS(SELECT 1 FROM files WHERE path_key GLOB '*[%]*')"):
         return True

@@ -6,7 +6,7 @@ Every line of theirs is judged by `wire_oracle`, at the latest when they end.
 import pytest
 import pytest_asyncio
 
-pytest.register_assert_rewrite("live_server", "official", "wire_oracle", "wire_schemas")
+pytest.register_assert_rewrite("live_server", "official", "wire_oracle")
 
 from client_cases import notes_folder  # noqa: E402
 from live_server import in_both_eras, live, subscriber  # noqa: E402

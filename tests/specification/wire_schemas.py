@@ -82,9 +82,10 @@ def judge_result(frame: dict[str, Any], method: str, revision: str) -> None:
     JSONRPCResponse.model_validate(frame, strict=True)
     assert set(frame) == {"jsonrpc", "id", "result"}
     result = frame["result"]
-    assert unknown(result, methods.serialize_server_result(method, revision, result)) == []
-    assert RESULTS[method] != "EmptyResult" or set(result) <= {"_meta"}
-    assert too_new("", result, revision) == []
+    faults = unknown(result, methods.serialize_server_result(method, revision, result))
+    faults += too_new("", result, revision)
+    assert not faults, f"{method}, {revision}: {faults}"
+    assert RESULTS[method] != "EmptyResult" or set(result) <= {"_meta"}, result
     for meta in metas(result):
         judge_meta(meta)
     if revision == MODERN:
@@ -108,7 +109,7 @@ def judge_error(frame: dict[str, Any], revision: str) -> None:
     error = frame["error"]
     assert set(error) <= {"code", "message", "data"}
     assert error["message"].strip()
-    assert error["code"] in (MODERN_CODES if revision == MODERN else LEGACY_CODES)
+    assert error["code"] in (MODERN_CODES if revision == MODERN else LEGACY_CODES), frame
     if error["code"] == -32022:
         assert set(error["data"]) == {"supported", "requested"}
         by_schema(MODERN, ("UnsupportedProtocolVersionError",), frame)
@@ -125,8 +126,8 @@ def judge_notification(frame: dict[str, Any], revision: str) -> None:
     JSONRPCNotification.model_validate(frame, strict=True)
     kind = methods.SERVER_NOTIFICATIONS[frame["method"], revision]
     known = kind.model_validate(frame, by_name=False).model_dump(by_alias=True, mode="json", exclude_none=True)
-    assert unknown(frame, known) == []
-    assert too_new("", frame.get("params", {}), revision) == []
+    faults = unknown(frame, known) + too_new("", frame.get("params", {}), revision)
+    assert not faults, f"{frame['method']}, {revision}: {faults}"
     for meta in metas(frame):
         judge_meta(meta)
     by_schema(revision, ("JSONRPCNotification",), frame)

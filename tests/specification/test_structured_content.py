@@ -158,8 +158,8 @@ TEXT = st.lists(
 ).map("".join)
 
 
-@rules(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.fixed_dictionaries({"Plan.md": TEXT, "日记/计划.md": TEXT}), st.lists(CALL, min_size=25, max_size=40))
+@rules(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.fixed_dictionaries({"Plan.md": TEXT, "日记/计划.md": TEXT}), st.lists(CALL, min_size=20, max_size=35))
 def test_whatever_is_asked_of_whatever_notes_the_answers_are_what_the_schemas_say(notes, calls):
     async def play():
         with tempfile.TemporaryDirectory() as scratch:

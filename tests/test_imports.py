@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 ONLY_IN = {
-    "apsw": {"notes/index/index.py", "notes/index/schema.py"},
+    "apsw": {"notes/index/connections.py", "notes/index/schema.py"},
     "watchfiles": {"notes/disk/watcher.py"},
     "threading": {"wire/pumps.py"},
     "pydantic": {"tools"},

@@ -7,20 +7,17 @@ log holds since this process asked last, whoever wrote it. Touches the disk only
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError, TooLargeError
+from notes_mcp.errors import BusyError, NoteError, NotFoundError, StorageError
 from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.index.index import Index, IndexResetError
-from notes_mcp.notes.index.rows import Stamp
 from notes_mcp.notes.index.schema import NO_PLACE
-from notes_mcp.notes.markup.facts import bare_facts, extract
+from notes_mcp.notes.intake import Intake
 from notes_mcp.notes.records import Batch, Change, Entry, FileState, Problem, Scan
-from notes_mcp.notes.text import etag
 
 CHUNK_FILES = 200
 CHUNK_BYTES = 2_000_000
-_NEVER = -1
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +41,7 @@ class Folder:
         self.index = index
         self._standing = tuple(problems)
         self._surveyed: tuple[Problem, ...] = ()
-        self._unread: dict[str, Problem] = {}
+        self._intake = Intake(vault)
         self._suspects: dict[str, str] = {}  # path -> etag of what the index still holds and the disk no more
         self._awaited: set[str] = set()
         self._owed: set[str] = set()
@@ -108,7 +105,7 @@ class Folder:
         known = self.index.known(file.path for file in (*told, *seen))
         unread = [file for file in seen if (there := known.get(file.path)) is None or not there.fits(file)]
         for file in (*unread, *told):
-            entry = self._entry(file, known.get(file.path), missing, again)
+            entry = self._intake.entry(file, known.get(file.path), missing, again)
             if entry is not None:
                 entries[entry.state.path] = entry
         self._count(entries.values(), len(seen) - len(unread))
@@ -148,7 +145,7 @@ class Folder:
 
     def problems(self, walked: Sequence[Problem] | None = None) -> tuple[Problem, ...]:
         """What opening, the last walk (or a later one that is given) and the last reads found worth a look, by path."""
-        found = (*(self._surveyed if walked is None else walked), *self._unread.values())
+        found = (*(self._surveyed if walked is None else walked), *self._intake.problems.values())
         standing = self._standing
         if self.index.in_memory and (self.index.resets or self.index.reason != NO_PLACE):  # else opening said it
             standing = (
@@ -194,55 +191,6 @@ class Folder:
         state = self.vault.stat(path)
         return self.vault.scan(path) if state is None and self.vault.is_folder(path) else state
 
-    def _entry(self, file: FileState, known: Stamp | None, missing: set[str], again: set[str]) -> Entry | None:
-        path = file.path
-        entry, problem = self._taken(file, known, missing, again)
-        # Replaced in one step: whoever asks meanwhile is told of the old problem or of the new one.
-        if problem is None:
-            self._unread.pop(path, None)
-        else:
-            self._unread[path] = problem
-        return entry
-
-    def _taken(
-        self, file: FileState, known: Stamp | None, missing: set[str], again: set[str]
-    ) -> tuple[Entry | None, Problem | None]:
-        """The entry for a file, None if nothing is to be taken in; and what a person should look at."""
-        path = file.path
-        if file.kind == "attachment":
-            return Entry(file, _stat_etag(file), None), None
-        if not file.downloaded:
-            return _unread(file), None
-        try:
-            data, state = self.vault.read(path)
-        except NotFoundError:
-            missing.add(path)
-            return None, None
-        except TooLargeError:
-            return _unread(file), Problem(
-                "too_large", path, "listed, but not read: split it, or raise --max-note-bytes"
-            )
-        except NoteError as error:
-            if isinstance(error, StorageError):
-                self.vault.require_present()
-            if isinstance(error, BusyError):
-                again.add(path)
-            # What was known of it stays searchable; a note never seen before is at least listed.
-            return None if known else _unread(file), Problem("unreadable", path, str(error))
-        if state.path != path:
-            missing.add(path)
-            return None, None
-        mark = etag(data)
-        if known is not None and known.etag == mark:
-            before = self._unread.get(path)
-            return Entry(state, mark, None), before if before and before.kind == "not_understood" else None
-        try:
-            return Entry(state, mark, extract(path, data)), None
-        except Exception:
-            _log.exception("%s cannot be taken apart; it is found by its name alone", path)
-            problem = Problem("not_understood", path, "listed, but not searched: its text cannot be parsed")
-            return Entry(state, mark, bare_facts(path)), problem
-
     def _count(self, entries: Collection[Entry], known: int) -> None:
         """Says how much work this was. Bytes that the index holds already are not taken apart."""
         read = sum(entry.facts is not None for entry in entries)
@@ -254,7 +202,7 @@ class Folder:
         for path in entries:
             self._suspects.pop(path, None)
         for path in missing:
-            self._unread.pop(path, None)
+            self._intake.problems.pop(path, None)
             if path not in self._suspects and (known := self.index.get(path)) is not None:
                 self._suspects[path] = known.etag
         suspects = missing & self._suspects.keys()
@@ -305,17 +253,7 @@ class Folder:
             raise
         except Exception as error:
             path = entry.state.path
-            self._unread[path] = Problem("not_understood", path, f"it cannot be taken into the index: {error}")
-
-
-def _unread(file: FileState) -> Entry:
-    """A note that is listed by its name alone. No file has that time, so each survey tries again to read it."""
-    return Entry(replace(file, changed_ns=_NEVER), _stat_etag(file), bare_facts(file.path))
-
-
-def _stat_etag(state: FileState) -> str:
-    """Stands in for the hash of a file that is not read."""
-    return f"{state.modified_ns:x}-{state.size:x}"
+            self._intake.problems[path] = Problem("not_understood", path, f"it cannot be taken into the index: {error}")
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from disk_rights import without_root_rights
 
 from notes_mcp.errors import BusyError, StorageError, UnreadableError
 from notes_mcp.notes import folder as folder_module
+from notes_mcp.notes import intake
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index.index import Index, IndexResetError
 from notes_mcp.notes.records import Batch
@@ -244,14 +245,14 @@ def test_a_locked_file_is_asked_for_again_and_keeps_no_other_back(folder: Folder
 def test_a_note_that_cannot_be_taken_apart_is_found_by_its_name(
     folder: Folder, root: Path, monkeypatch, caplog
 ) -> None:
-    extract = folder_module.extract
+    extract = intake.extract
 
     def failing(path: str, data: bytes):
         if path == "odd.md":
             raise RecursionError
         return extract(path, data)
 
-    monkeypatch.setattr(folder_module, "extract", failing)
+    monkeypatch.setattr(intake, "extract", failing)
     fill(root, {"odd.md": "odd\n", "even.md": "even\n"})
     folder.refresh(["odd.md", "even.md"])
     assert set(kinds(folder)) == {("created", "odd.md"), ("created", "even.md")}

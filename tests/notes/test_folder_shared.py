@@ -8,6 +8,7 @@ import pytest
 from _served import fill
 
 from notes_mcp.notes import folder as folder_module
+from notes_mcp.notes import intake
 from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index.index import Index
@@ -30,8 +31,8 @@ def two(root: Path, tmp_path: Path):
 def read(monkeypatch) -> list[str]:
     """The paths that were taken apart."""
     taken: list[str] = []
-    extract = folder_module.extract
-    monkeypatch.setattr(folder_module, "extract", lambda path, data: (taken.append(path), extract(path, data))[1])
+    extract = intake.extract
+    monkeypatch.setattr(intake, "extract", lambda path, data: (taken.append(path), extract(path, data))[1])
     return taken
 
 
@@ -140,7 +141,7 @@ def test_a_note_not_understood_stays_a_problem_while_its_bytes_are_the_same(two,
         raise RecursionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder_module, "extract", failing)
+        patch.setattr(intake, "extract", failing)
         one.refresh(["0.md"])
     os.utime(root / "0.md", (1, 1))
     one.refresh(["0.md"])

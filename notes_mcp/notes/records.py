@@ -58,7 +58,7 @@ class LinkFact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the index keeps of one note's bytes. `body` is searchable text without the front matter."""
+    """What the index keeps of one note's bytes. `body` is searchable text without `front`, the front matter."""
 
     title: str
     aliases: tuple[str, ...]
@@ -68,6 +68,7 @@ class Facts:
     properties: tuple[tuple[str, str], ...]  # (key, one scalar value as written); a list gives one pair per item
     body: str
     valid_text: bool
+    front: str = ""
     flaws: tuple[tuple[str, str], ...] = ()  # (kind of Problem, advice) of what a person should mend in it
 
 

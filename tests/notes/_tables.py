@@ -10,7 +10,7 @@ def everything(index: Index) -> dict[str, list[tuple[object, ...]]]:
         paths = dict(db.execute("SELECT id, path FROM files").fetchall())
         told = {
             table: sorted((*row[:at], paths[row[at]], *row[at + 1 :]) for row in db.execute(f"SELECT * FROM {table}"))
-            for table, at in (("tags", 1), ("aliases", 1), ("properties", 2), ("links", 0), ("flaws", 1))
+            for table, at in (("tags", 1), ("aliases", 1), ("properties", 2), ("links", 0), ("flaws", 1), ("fronts", 0))
         }
         told["files"] = sorted(row[1:] for row in db.execute("SELECT * FROM files"))
         told["words"] = sorted(

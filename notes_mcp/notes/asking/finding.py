@@ -20,7 +20,7 @@ from notes_mcp.notes.asking.lookup import Deadline, Pattern, TooSlowError
 from notes_mcp.notes.asking.moment import moment_ns
 from notes_mcp.notes.asking.reach import Reach, key_shape
 from notes_mcp.notes.folder import Folder
-from notes_mcp.notes.index import snippets
+from notes_mcp.notes.index import narrowing, snippets
 from notes_mcp.notes.index.filing import INTEGER_LIMIT
 from notes_mcp.notes.index.query import Query, parse
 from notes_mcp.notes.index.scope import key_of, rank
@@ -94,9 +94,11 @@ class Finder:
                 found = self._words(asked, query, places, last, limit + len(shown))
                 look = partial(snippets.matches, query=query, limit=MATCHES_SHOWN, effort=snippets.Effort())
             case "exact" | "regex":
-                pattern = (lookup.exact if asked.mode == "exact" else lookup.regular)(asked.query)
+                exact = asked.mode == "exact"
+                pattern = (lookup.exact if exact else lookup.regular)(asked.query)
+                sure = (narrowing.of_text if exact else narrowing.of_pattern)(lookup.plain(asked.query))
                 deadline = Deadline()
-                found = self._lines(asked, pattern, places, deadline)
+                found = self._lines(asked, pattern, tuple(sure), places, deadline)
                 look = partial(_lines_in, pattern=pattern, deadline=deadline)
             case other:
                 raise InvalidRequestError(f"There is no mode {other!r}; use words, exact or regex.")
@@ -153,11 +155,18 @@ class Finder:
             strict, loose = (strict, so_far) if found.relaxed else (so_far, loose)
         return loose if loose.total and not strict.total else strict
 
-    def _lines(self, asked: Asked, pattern: Pattern, places: Sequence[tuple[Folder, str]], deadline: Deadline) -> Rows:
-        """Every note in scope, read and looked through; the score is the number of lines that match, as far as they
-        are counted."""
+    def _lines(
+        self,
+        asked: Asked,
+        pattern: Pattern,
+        sure: tuple[tuple[str, ...], ...],
+        places: Sequence[tuple[Folder, str]],
+        deadline: Deadline,
+    ) -> Rows:
+        """Every note in scope that has what is `sure`, read and looked through; the score is the number of lines that
+        match, as far as they are counted."""
         rows: list[Row] = []
-        done, notes = 0, [(folder, note) for folder, below in places for note in _in_scope(folder, below, asked)]
+        done, notes = 0, [(folder, note) for folder, below in places for note in _in_scope(folder, below, asked, sure)]
         try:
             for folder, note in notes:
                 patience.still_wanted()
@@ -210,10 +219,10 @@ def _after(asked: Asked) -> int | None:
     return max(-INTEGER_LIMIT, min(moment_ns(asked.modified_after), INTEGER_LIMIT - 1))
 
 
-def _in_scope(folder: Folder, below: str, asked: Asked) -> list[Note]:
-    """The notes that all but the query let through."""
+def _in_scope(folder: Folder, below: str, asked: Asked, sure: tuple[tuple[str, ...], ...]) -> list[Note]:
+    """The notes that all but the pattern let through, as far as they can match it."""
     found = folder.index.search(
-        Query(),
+        Query(sure=sure),
         folder=below,
         tags=asked.tags,
         properties=dict(asked.properties),

@@ -20,7 +20,7 @@ LOG_KEPT = 10_000
 MAX_KEY_CHARS = 1_000
 INTEGER_LIMIT = 1 << 63
 
-_PARTS = ("tags", "aliases", "properties", "links", "flaws")
+_PARTS = ("tags", "aliases", "properties", "links", "flaws", "fronts")
 _ROW = "id, path, kind, size, modified_ns, inode, etag, changed_ns"
 
 
@@ -224,6 +224,8 @@ def _insert(db: Connection, entry: Entry, number: int | None, words: dict[str, t
     assert columns is not None
     db.execute("INSERT INTO words(rowid, title, aliases, tags, headings, path, body) VALUES(?,?,?,?,?,?,?)",
                (number, *columns))  # fmt: skip
+    if facts.front:
+        db.execute("INSERT INTO fronts VALUES(?,?)", (number, segment(fold(facts.front))))
     db.executemany("INSERT OR IGNORE INTO tags VALUES(?,?,?)", [(_key(tag), number, clean(tag)) for tag in facts.tags])
     db.executemany("INSERT OR IGNORE INTO aliases VALUES(?,?)", [(_key(alias), number) for alias in facts.aliases])
     db.executemany(

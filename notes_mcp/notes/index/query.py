@@ -55,13 +55,15 @@ class Query:
     """`clauses` must all match, each by one of its terms; no note with one of `excluded` matches.
 
     `wordless` is true when the text held no word at all, only filters or nothing: then everything the
-    filters let through matches. Text with words of which none can be searched ("???") matches nothing.
+    filters let through matches. Text with words of which none can be searched ("???") matches nothing. `sure` are
+    phrases that stand in the text of a note itself, front matter and all; see `narrowing`.
     """
 
     clauses: tuple[tuple[Term, ...], ...] = ()
     excluded: tuple[Term, ...] = ()
     filters: tuple[Filter, ...] = ()
     wordless: bool = True
+    sure: tuple[tuple[str, ...], ...] = ()
 
     def terms(self) -> Iterator[Term]:
         """The terms that are looked for, in order."""

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import apsw  # noqa: TID251
 
-VERSION = 4  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
+VERSION = 5  # of the tables, of `segment` and of the facts: a change of any makes every index start anew
 KEEP_OLD_VERSION_SECONDS = 14 * 24 * 3600  # an older server may still be in use beside this one
 NO_PLACE = "no cache directory"  # why an index is in memory that nobody gave a file to
 BUSY_MS = 5_000
@@ -53,6 +53,7 @@ CREATE INDEX links_target ON links(target_key);
 CREATE INDEX links_spelt ON links(target_key) WHERE {SPELT_SQL};
 CREATE TABLE flaws(kind TEXT, file INTEGER, advice TEXT NOT NULL, PRIMARY KEY(kind, file)) WITHOUT ROWID;
 CREATE INDEX flaws_file ON flaws(file);
+CREATE TABLE fronts(file INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE state(finished INTEGER NOT NULL);
 INSERT INTO state VALUES(0);
 CREATE TABLE log(

@@ -90,6 +90,19 @@ class Scope:
             for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
                 self.property(key(name), key(written(one)))
 
+    def holding(self, phrases: Sequence[Sequence[str]]) -> None:
+        """In whose text these phrases of folded words are; or perhaps are, if they are in its front matter."""
+        words = {word for phrase in phrases for word in phrase}
+        if words:
+            body = " AND ".join('"{}"'.format(" ".join(phrase)) for phrase in phrases)
+            front = " AND ".join("instr(text, ?)" for _ in words)
+            self.add(
+                "(f.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+                f" OR f.id IN (SELECT file FROM fronts WHERE {front}))",
+                f"{{body}} : ({body})",
+                *words,
+            )
+
     def glob(self, db: Connection, pattern: str) -> None:
         """Whose path the pattern of `globs` means; looked for once, among what the conditions so far let through."""
         fits = globs.matcher(pattern)

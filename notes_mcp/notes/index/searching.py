@@ -59,6 +59,7 @@ def search(
         check_key(sort, last)
     for wanted in query.filters:
         scope.filter(wanted)
+    scope.holding(query.sure)
     if to_fts(query) is None:
         return _unranked(db, query, scope, sort, last, limit)
     find = _by_relevance(rankings or Rankings(), state_of(db)) if sort == "relevance" else _by_order(sort)

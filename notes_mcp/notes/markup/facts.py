@@ -28,7 +28,7 @@ def extract(path: str, data: bytes) -> Facts:
     stem, extension = _name(path)
     if extension not in _MARKDOWN:
         title, headings = plain.outline(extension, text.text)
-        return Facts(title or stem, (), (), headings, (), (), text.text, text.valid, tuple(_flaws(text)))
+        return Facts(title or stem, (), (), headings, (), (), text.text, text.valid, flaws=tuple(_flaws(text)))
     found = scan(text.utf8)
     said = properties.of(text)
     body = as_text(text.utf8[found.body_start :]) if found.body_start else text.text
@@ -42,6 +42,7 @@ def extract(path: str, data: bytes) -> Facts:
         properties=said.pairs(),
         body=body,
         valid_text=text.valid,
+        front=as_text(text.utf8[: found.body_start]),
         flaws=(*_flaws(text), *_flaws_in_front(text, said)),
     )
 

@@ -1,8 +1,10 @@
 """What a request is answered with depends on what it says and on what is declared, on nothing that came before it."""
 
+import asyncio
 import logging
 from dataclasses import replace
 
+import anyio
 import pytest
 from conftest import LEGACY, SERVER
 
@@ -88,3 +90,32 @@ async def test_the_reason_of_a_cancellation_is_in_the_debug_log(connect, caplog,
     assert "'gone'" in told
     assert repr(reason)[:200] in told
     assert len(told) < 300
+
+
+@pytest.mark.parametrize("method", ["tools/call", "completion/complete", "prompts/get"])
+@pytest.mark.parametrize("revision", [None, *LEGACY])
+async def test_no_more_than_so_many_requests_are_worked_on_at_once_and_all_are_answered(connect, method, revision):
+    results = {"tools/call": {"content": []}, "completion/complete": {"completion": {"values": []}}}
+    gate, running, most = asyncio.Event(), 0, 0
+
+    async def handler(params, report):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await gate.wait()
+        running -= 1
+        return results.get(method, {"messages": []})
+
+    async with connect({method: handler}, max_in_flight=3) as desk:
+        ask = desk.ask
+        if revision is not None:
+            await desk.shake(revision)
+            ask = desk.call
+        for number in range(1, 21):
+            ask(number, method, name="t")
+        await anyio.wait_all_tasks_blocked()
+        assert running == 3
+        gate.set()
+        for number in range(1, 21):
+            await desk.result(number)
+    assert most == 3

@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from _served import brought_up, fill, folder_of
@@ -12,6 +13,7 @@ from disk_rights import without_root_rights
 from notes_mcp.errors import BusyError, StorageError, UnreadableError
 from notes_mcp.notes import folder as folder_module
 from notes_mcp.notes import intake
+from notes_mcp.notes.disk import listing
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index.index import Index, IndexResetError
 from notes_mcp.notes.records import Batch
@@ -216,6 +218,40 @@ def test_hazard_139_a_cloud_placeholder_is_listed_and_not_read(tmp_path: Path) -
     brought_up(folder)
     note = folder.index.get("far.md")
     assert note is not None and note.title == "Here"
+
+
+@pytest.mark.parametrize(
+    ("state", "here"),
+    [
+        ({"st_flags": 0x40000000}, False),  # macOS: SF_DATALESS
+        ({"st_flags": 0x20}, True),  # compressed
+        ({"st_file_attributes": 0x1000}, False),  # Windows: FILE_ATTRIBUTE_OFFLINE
+        ({"st_file_attributes": 0x40000}, False),  # RECALL_ON_OPEN
+        ({"st_file_attributes": 0x400000}, False),  # RECALL_ON_DATA_ACCESS
+        ({"st_file_attributes": 0x20 | 0x80000}, True),  # kept on this device
+        ({}, True),
+    ],
+)
+def test_hazard_139_the_state_of_a_file_says_whether_its_bytes_are_here(state: dict[str, int], here: bool) -> None:
+    assert listing.downloaded(SimpleNamespace(**state)) is here
+
+
+def test_hazard_139_a_note_whose_bytes_are_in_the_cloud_is_listed_and_never_opened(
+    root: Path, monkeypatch, folder: Folder
+) -> None:
+    opened: list[str] = []
+    read = folder.vault.read
+    monkeypatch.setattr(folder.vault, "read", lambda path: (opened.append(path), read(path))[1])
+    fill(root, {"far.md": "x" * 777, "near.md": "near\n"})
+    with monkeypatch.context() as away:
+        away.setattr(listing, "downloaded", lambda info: info.st_size != 777)
+        for _ in range(2):
+            brought_up(folder)
+            folder.refresh(["far.md", ""], sure=True)
+        assert opened == ["near.md"] and {"far.md", "near.md"} <= set(paths(folder))
+        assert [(problem.kind, problem.path) for problem in folder.problems()] == [("not_downloaded", "far.md")]
+    brought_up(folder)
+    assert opened == ["near.md", "far.md"] and folder.problems() == ()
 
 
 def test_a_locked_file_is_asked_for_again_and_keeps_no_other_back(folder: Folder, root: Path, monkeypatch) -> None:

@@ -1,5 +1,5 @@
-"""Whatever happens on disk, and whichever part of it is looked at in between, the index becomes what it would be if
-it were built from nothing; and its change log tells how it got there."""
+"""Whatever happens on disk, and whichever part of it which of two servers looks at in between, their index becomes what
+it would be if it were built from nothing; and its change log tells both how it got there."""
 
 import contextlib
 import os
@@ -14,7 +14,9 @@ from disk_rights import without_root_rights
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from notes_mcp.notes.disk.vault import Vault
 from notes_mcp.notes.folder import Folder
+from notes_mcp.notes.index.index import Index
 
 FILES = (
     "a.md",
@@ -42,6 +44,7 @@ BODIES = (
 IGNORES = ("", "d/\n", "*.txt\n!图.txt\nb.md\n", "/a.md\n", "e/\n*.png\n")
 FILE, FOLDER = st.sampled_from(FILES), st.sampled_from(FOLDERS)
 PLACE = st.one_of(FILE, FOLDER)
+SERVER = st.integers(0, 1)
 STEP = st.one_of(
     st.tuples(st.just("write"), FILE, st.sampled_from(BODIES)),
     st.tuples(st.just("rewrite"), FILE),
@@ -56,8 +59,8 @@ STEP = st.one_of(
     st.tuples(st.just("unlock")),
     st.tuples(st.just("ignore"), st.sampled_from(IGNORES)),
     st.tuples(st.just("evict"), FILE),
-    st.tuples(st.just("look"), st.lists(st.one_of(PLACE, st.just("")), max_size=4), st.booleans()),
-    st.tuples(st.just("compare")),
+    st.tuples(st.just("look"), SERVER, st.lists(st.one_of(PLACE, st.just("")), max_size=4), st.booleans()),
+    st.tuples(st.just("compare"), SERVER),
 )
 
 
@@ -179,29 +182,33 @@ def test_any_sequence_of_events_leaves_the_index_that_a_first_look_would_make(st
         disk = Disk(base)
         for path in ("a.md", "d/a.md", "d/e/c.md", "p.png"):
             disk.write(path, BODIES[1])
-        folder = brought_up(folder_of(disk.root))
-        log = Log(folder)
+        servers = [Folder(name, Vault(disk.root), Index.open(base / "index.db")) for name in ("one", "two")]
+        folder = brought_up(servers[0])
+        servers[1].news()
+        logs = [Log(server) for server in servers]
         does: dict[object, Callable[..., object]] = {
-            "look": lambda paths, sure: folder.refresh(paths, sure=sure),
-            "compare": lambda: brought_up_again(folder),
+            "look": lambda server, paths, sure: servers[server].refresh(paths, sure=sure),
+            "compare": lambda server: brought_up_again(servers[server]),
         }
         for name, *given_to in steps:
             tick(disk.root)
             if name in does:
                 does[name](*given_to)
-                log.follow()
+                for log in logs:
+                    log.follow()
                 continue
             with contextlib.suppress(OSError, shutil.Error):
                 getattr(disk, str(name))(*given_to)
         disk.unlock()
         brought_up_again(folder)
-        log.follow()
+        for log in logs:
+            log.follow()
         fresh = brought_up(folder_of(disk.root))
         assert everything(folder.index) == everything(fresh.index)
         assert folder.survey().missing == ()
         require_sound(folder.index)
-        folder.index.close()
-        fresh.index.close()
+        for each in (*servers, fresh):
+            each.index.close()
 
 
 def brought_up_again(folder: Folder) -> None:

@@ -122,9 +122,10 @@ class Door:
         if len(trace.missing) != 1:
             return None
         try:
-            return os.lstat(self._real.absolute([*trace.real, f".{trace.missing[0]}.icloud"]))
+            info = os.lstat(self._real.absolute([*trace.real, f".{trace.missing[0]}.icloud"]))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        return info if stat.S_ISREG(info.st_mode) else None
 
     def _refuse_placeholder(self, trace: Trace) -> None:
         if self._placeholder(trace) is not None:

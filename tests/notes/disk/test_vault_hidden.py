@@ -116,6 +116,16 @@ def test_hazard_139_a_cloud_placeholder_is_listed_and_never_opened_or_overwritte
     assert os.listdir(root).count("Later.md") == 0
 
 
+def test_a_folder_or_link_with_the_name_of_a_placeholder_stands_for_nothing(root: Path) -> None:
+    (root / ".Later.md.icloud").mkdir()
+    (root / ".Other.md.icloud").symlink_to("a.md")
+    vault = Vault(root)
+    assert [file.path for file in vault.scan().files] == ["a.md"]
+    for path in ("Later.md", "Other.md"):
+        assert vault.stat(path) is None
+        assert vault.create(path, b"new").path == path
+
+
 def test_a_setting_is_read_for_us_alone(root: Path, outside: Path) -> None:
     vault = Vault(root)
     assert vault.read_setting(".obsidian/daily-notes.json") is None

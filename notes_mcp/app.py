@@ -11,13 +11,12 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
-import anyio.lowlevel
 from anyio import to_thread  # noqa: TID251 - the imports behind the handshake run in one
 
 from notes_mcp import __version__
@@ -27,8 +26,7 @@ from notes_mcp.protocol.session import Session
 from notes_mcp.protocol.subscriptions import Hub
 from notes_mcp.protocol.values import Server
 from notes_mcp.settings import Settings
-from notes_mcp.wire.jsonrpc import Oversized
-from notes_mcp.wire.peer import Peer, Write
+from notes_mcp.wire.peer import Peer, Stream
 from notes_mcp.wire.signals import ENDING
 from notes_mcp.wire.stderr import Complaints
 from notes_mcp.wire.stdio import Claimed, Stdio
@@ -80,7 +78,7 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
     hub = Hub(settings.max_subscriptions)
     rooms = Rooms(settings, hub)
     async with Stdio(claimed, settings) as stdio, anyio.create_task_group() as tasks:
-        peer, session = connect(rooms, _lines(stdio, rooms), stdio.write, settings)
+        peer, session = connect(rooms, stdio, settings)
         stop = partial(_stop, peer)
         _stop_on_signals(stop)
         tasks.start_soon(_stop_without_parent, stop, settings.parent_poll_ms / 1000)
@@ -95,22 +93,9 @@ async def serve(settings: Settings, claimed: Claimed) -> int:
     return 1 if rooms.failure else 0
 
 
-async def _lines(stdio: Stdio, rooms: "Rooms") -> AsyncIterator[bytes | Oversized]:
-    """The client's lines. Their end comes only when nobody waits any more for the notes to be opened.
-
-    A cold start can take longer than the peer's patience after the end, and what was read before it is answered.
-    """
-    async for line in stdio.lines():
-        yield line
-    await anyio.lowlevel.checkpoint()  # lets the calls that were just admitted begin
-    await rooms.served()
-
-
-def connect(
-    rooms: "Rooms", lines: AsyncIterable[bytes | Oversized], write: Write, settings: Settings
-) -> tuple[Peer, Session]:
+def connect(rooms: "Rooms", stream: Stream, settings: Settings) -> tuple[Peer, Session]:
     """One connection to the rooms: the peer, and the session it serves. Any number may be made on the same rooms."""
-    peer = Peer(lines, write, settings)
+    peer = Peer(stream, settings, rooms.busy)
     server = Server("notes-mcp", __version__, "Notes", instructions(settings), CAPABILITIES)
     handlers = {method: rooms.handler(method) for method in METHODS}
     return peer, Session(server, handlers, rooms, rooms.hub, peer.notify, settings)
@@ -181,14 +166,12 @@ class Rooms:
             with anyio.move_on_after(CLOSE_MS / 1000):
                 await self._closed.wait()
 
-    async def served(self) -> None:
-        """Returns at once if nobody asks anything, else when the notes are open or cannot be opened."""
-        if not self._asked:
-            return
-        await self._ready.wait()
-        if self._opened is not None:
-            with contextlib.suppress(Exception):  # whoever waits is told, and so is stderr
-                await self._opened.library.state()
+    def busy(self) -> bool:
+        """Whether somebody waits for the notes to be opened, or a note is being written: that is waited for."""
+        if self._opened is None:
+            return bool(self._asked) and not self._ready.is_set()
+        library = self._opened.library
+        return library.writing or (bool(self._asked) and not library.opened)
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:

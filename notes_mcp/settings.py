@@ -28,8 +28,11 @@ class Settings:
     max_line_out_bytes: int = 8 * 1024 * 1024
     max_queue_out_bytes: int = 4 * 1024 * 1024
     max_in_flight: int = 64
+    max_waiting: int = 1_000  # requests read while so many are in flight, so that their cancellation is read too
+    max_waiting_bytes: int = 16 * 1024 * 1024  # of the lines that are not answered yet; beyond, nothing is read
     max_subscriptions: int = 10_000
-    drain_ms: int = 800  # after EOF: how long without any finished answer until we stop waiting
+    drain_ms: int = 800  # how long calls in flight may take once we are told to end
+    silence_ms: int = 1_800  # after EOF: how long without any finished answer; clients wait 2 s before they end us
     parent_poll_ms: int = 400
 
     # Answers.

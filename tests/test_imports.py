@@ -30,7 +30,7 @@ MAY_IMPORT = {
 ONLY_IN = {
     "apsw": {"notes/index/connections.py", "notes/index/schema.py"},
     "watchfiles": {"notes/disk/watcher.py"},
-    "threading": {"wire/pumps.py"},
+    "threading": {"notes/workers.py", "wire/pumps.py"},
     "pydantic": {"tools"},
     "mcp": set(),
     "mcp_types": set(),

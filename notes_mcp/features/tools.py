@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from notes_mcp.errors import AmbiguousError, InvalidParams, NoteError, NotFoundError, ReadOnlyError, StaleError
 from notes_mcp.events import Handler, Report
+from notes_mcp.notes import patience
 from notes_mcp.settings import Settings
 from notes_mcp.tools import _catalog
 
@@ -56,6 +57,7 @@ class Tools:
         Raises InvalidParams for a malformed call or an unknown tool (`data.tools` lists those there are),
         InvalidArguments for arguments that do not fit the tool's schema.
         """
+        patience.follow(report)
         tool = self._find(params.get("name"))
         arguments = _arguments_of(params)
         try:

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from notes_mcp.errors import AmbiguousError, InvalidRequestError, NoteError, NotFoundError
+from notes_mcp.errors import AmbiguousError, InvalidRequestError, NotFoundError
 from notes_mcp.notes.answers import Deleted, Document, LeftAlone, LinkLeft, ManyWritten, Moved, Undone, Written
 from notes_mcp.notes.asking import arriving
 from notes_mcp.notes.asking.answering import Answers
@@ -30,10 +30,16 @@ SEVERAL = "+"  # between the ids of one change that reached several folders
 T = TypeVar("T")
 Transform = Callable[[Document], bytes]
 ManyTransform = Callable[[Document], tuple[bytes, int]]
+Step: TypeAlias = tuple[Folder, Callable[[], T]]
+"""What is done in a folder, in the writer thread."""
 
 
 class Changing(ABC):
-    """What changes notes. Raises the NoteError family, and then nothing was written. See `Library` for `ref`."""
+    """What changes notes. Raises the NoteError family, and then nothing was written. See `Library` for `ref`.
+
+    A caller that is cancelled stops waiting at once. What it asked for is then taken back or never begun, unless its
+    last step was done already; that is seen in the journal.
+    """
 
     _shelf: Shelf
     _answers: Answers
@@ -49,7 +55,7 @@ class Changing(ABC):
     async def _find(self, ref: str, *, for_write: bool) -> tuple[Folder, str]: ...
 
     @abstractmethod
-    async def _to_the_end(self, folder: Folder, work: Callable[[], T]) -> T: ...
+    async def _all_or_none(self, steps: Sequence[Step[T]], take_back: Callable[[Folder, T], None]) -> list[T]: ...
 
     async def create(self, path: str, data: str | bytes, *, dry_run: bool = False, tool: str) -> Written:
         """A new note at exactly that path. Raises ExistsError, ForbiddenError, ReadOnlyError, StorageError."""
@@ -168,24 +174,12 @@ class Changing(ABC):
         if paths is not None:
             found = [await self._find(ref, for_write=True) for ref in paths]
             wanted = {folder: [path for at, path in found if at is folder] for folder, _ in found}
-        swept: list[tuple[Folder, Sweep]] = []
+        steps: list[Step[Sweep]] = []
         for folder, inside in wanted.items():
-            work = partial(
-                self._served[folder].sweeper.sweep,
-                partial(self._transformed, folder, transform),
-                paths=inside,
-                tags=tags,
-                dry_run=dry_run,
-                tool=tool,
-            )
-            try:
-                swept.append((folder, await self._to_the_end(folder, work)))
-            except NoteError:
-                for before, sweep in swept:  # all or none, over all folders
-                    if sweep.change_id is not None:
-                        await self._to_the_end(before, partial(self._served[before].undoer.undo, sweep.change_id))
-                raise
-        return self._swept(swept)
+            sweep, turn = self._served[folder].sweeper.sweep, partial(self._transformed, folder, transform)
+            steps.append((folder, partial(sweep, turn, paths=inside, tags=tags, dry_run=dry_run, tool=tool)))
+        swept = await self._all_or_none(steps, self._take_back)
+        return self._swept(list(zip(wanted, swept, strict=True)))
 
     async def undo(self, change_id: str | None = None, *, dry_run: bool = False) -> Undone:
         """A change, or the last one that is not undone, taken back; undoing an undo redoes. Files that were changed
@@ -193,13 +187,23 @@ class Changing(ABC):
         """
         await self._wait_opened()
         if change_id is None:
-            folder, found = await self._read(self._latest)
-            return self._undone([(folder, await self._undo_in(folder, found, dry_run=dry_run))])
-        done = []
-        for each in change_id.split(SEVERAL):
-            folder = await self._read(partial(self._holder, each))
-            done.append((folder, await self._undo_in(folder, each, dry_run=dry_run)))
-        return self._undone(done)
+            wanted = [await self._read(self._latest)]
+        else:
+            wanted = [(await self._read(partial(self._holder, each)), each) for each in change_id.split(SEVERAL)]
+        steps: list[Step[UndoneInFolder]] = [
+            (folder, partial(self._served[folder].undoer.undo, each, dry_run=dry_run)) for folder, each in wanted
+        ]
+        undone = await self._all_or_none(steps, self._take_back)
+        return self._undone([(folder, done) for (folder, _), done in zip(wanted, undone, strict=True)])
+
+    async def _to_the_end(self, folder: Folder, work: Callable[[], T]) -> T:
+        """One step, which is all or nothing by itself."""
+        [done] = await self._all_or_none([(folder, work)], lambda folder, done: None)
+        return done
+
+    def _take_back(self, folder: Folder, done: Sweep | UndoneInFolder) -> None:
+        if done.change_id is not None:
+            self._served[folder].undoer.undo(done.change_id)
 
     def _transform(self, folder: Folder, transform: Transform, state: FileState, data: bytes) -> bytes:
         return transform(self._answers.document(folder, state, data))
@@ -244,9 +248,6 @@ class Changing(ABC):
             if each.journal is not None and each.journal.holds(change_id):
                 return folder
         return next(iter(self._shelf))
-
-    async def _undo_in(self, folder: Folder, change_id: str | None, *, dry_run: bool) -> UndoneInFolder:
-        return await self._to_the_end(folder, partial(self._served[folder].undoer.undo, change_id, dry_run=dry_run))
 
     # -- answers -----------------------------------------------------------------------------------
 

@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 import anyio
 
 from notes_mcp.errors import NotFoundError
-from notes_mcp.notes import opening, uris
+from notes_mcp.notes import opening, patience, uris
 from notes_mcp.notes.answers import Document, IndexState, Info, NotePage, SearchPage
 from notes_mcp.notes.asking import paging
 from notes_mcp.notes.asking.answering import RECENT, Answers
 from notes_mcp.notes.asking.finding import Asked, Finder
 from notes_mcp.notes.asking.linking import Kind, Linker, LinkPage, TagPage
 from notes_mcp.notes.asking.naming import Names
-from notes_mcp.notes.changing import Changing
+from notes_mcp.notes.changing import Changing, Step
 from notes_mcp.notes.folder import Folder
 from notes_mcp.notes.index.index import IndexResetError
 from notes_mcp.notes.keeping import Keeper
@@ -61,6 +61,7 @@ class Library(Changing):
             self._failure = error if isinstance(error, Exception) else RuntimeError("closed before it was open")
             self._opened.set()
             self._closed.set()
+            self._workers.stop()
             raise
         self._shelf = Shelf([each.folder for each in served])
         self._answers = Answers(served, self.settings)
@@ -81,12 +82,23 @@ class Library(Changing):
                 await self._workers.drained()
                 for folder in self._shelf:
                     await self._write(folder.index.close)
+            self._workers.stop()
             self._closed.set()
 
     async def close(self) -> None:
         """Stop following the disk and close the index; returns when both are done. Writes under way are done first."""
         self._closing.set()
         await self._closed.wait()
+
+    @property
+    def opened(self) -> bool:
+        """Whether the folders are open, or cannot be opened: nobody waits for that any more."""
+        return self._opened.is_set()
+
+    @property
+    def writing(self) -> bool:
+        """Whether a note is being changed, or waits for its turn."""
+        return self._workers.writing
 
     def on_change(self, listener: Listener) -> None:
         """Call `listener(changes, complete)` on the loop after each commit that brought news.
@@ -117,10 +129,17 @@ class Library(Changing):
     async def settle(self) -> IndexState:
         """The same, after waiting up to `index_wait_ms` for a complete index."""
         await self._wait_opened()
-        if not self._keeper.complete.is_set():
-            with anyio.move_on_after(self.settings.index_wait_ms / 1000):
-                await self._keeper.complete.wait()
-        return self._keeper.state()
+        if self._keeper.complete.is_set():
+            return self._keeper.state()
+        self._tell_how_far()
+        with anyio.move_on_after(self.settings.index_wait_ms / 1000):
+            await self._keeper.complete.wait()
+        return self._tell_how_far()
+
+    def _tell_how_far(self) -> IndexState:
+        state = self._keeper.state()
+        patience.waiting(state.indexed, state.total, "files in the index")
+        return state
 
     # -- names ------------------------------------------------------------------------------------
 
@@ -284,24 +303,37 @@ class Library(Changing):
         except IndexResetError:
             return await self._read(partial(work, await self.settle()))
 
-    async def _to_the_end(self, folder: Folder, work: Callable[[], T]) -> T:
-        """A write: done and told, or neither, also if the caller is cancelled meanwhile."""
+    async def _all_or_none(self, steps: Sequence[Step[T]], take_back: Callable[[Folder, T], None]) -> list[T]:
+        """Changes, one after another in the writer thread, each done and told; also if the caller is cancelled.
 
-        async def write() -> T:
-            done = await self._write(work)
-            await self._keeper.announce(folder)
-            return done
+        Once the caller is gone, a step ends where it still can with nothing changed, raising UnwantedError. If one
+        fails, whatever the reason, those before it are taken back.
+        """
+        wish = patience.Wish()
 
-        return await self._workers.to_the_end(write())
+        async def run() -> list[T]:
+            done: list[tuple[Folder, T]] = []
+            try:
+                for folder, work in steps:
+                    done.append((folder, await self._write(work, wish)))
+                    await self._keeper.announce(folder)
+            except BaseException:
+                for folder, result in reversed(done):
+                    await self._write(partial(take_back, folder, result))
+                    await self._keeper.announce(folder)
+                raise
+            return [result for _, result in done]
+
+        return await self._workers.to_the_end(run(), wish)
 
     def _tell(self, folder: Folder, changes: Sequence[Change], complete: bool) -> None:
         labelled = [self._answers.labelled(folder, change) for change in changes]
         for listener in self._listeners:
             listener(labelled, complete)
 
-    async def _write(self, work: Callable[[], T]) -> T:
+    async def _write(self, work: Callable[[], T], wish: patience.Wish | None = None) -> T:
         await self._wait_opened()
-        return await self._workers.write(work)
+        return await self._workers.write(work, wish)
 
     async def _read(self, work: Callable[[], T]) -> T:
         await self._wait_opened()

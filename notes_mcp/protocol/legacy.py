@@ -25,8 +25,8 @@ from notes_mcp.protocol.progress import Run, prepare
 from notes_mcp.protocol.revisions import has, trim
 from notes_mcp.protocol.subscriptions import Hub, Subscription
 from notes_mcp.protocol.values import LEGACY_REVISIONS, PROTOCOL_VERSION, Notify, Server, Watched
+from notes_mcp.wire.calls import Call
 from notes_mcp.wire.jsonrpc import Request, RequestId
-from notes_mcp.wire.peer import Call
 
 INITIALIZE, PING = "initialize", "ping"
 SUBSCRIBE, UNSUBSCRIBE = "resources/subscribe", "resources/unsubscribe"
@@ -67,7 +67,7 @@ class Legacy:
         if method == INITIALIZE:
             return self._initialize(request)
         if method == PING:
-            return self._call(method, _nothing)
+            return self._call(method, _nothing, ready=True)
         if self.revision is None:
             raise InvalidRequest(
                 f"{method} before initialize: send initialize first, or {PROTOCOL_VERSION} in params._meta"
@@ -119,8 +119,8 @@ class Legacy:
         if not self._delivery.cancelled():
             self._delivery.result()
 
-    def _call(self, method: str, run: Run) -> Call:
-        return Call(run=run, seal=partial(self.seal, method), refuse=partial(self.refuse, method))
+    def _call(self, method: str, run: Run, *, ready: bool = False) -> Call:
+        return Call(run=run, seal=partial(self.seal, method), refuse=partial(self.refuse, method), ready=ready)
 
     def _initialize(self, request: Request) -> Call:
         if self.revision is not None:
@@ -128,7 +128,7 @@ class Legacy:
         wanted = _check_handshake(request.params)
         self.revision = wanted if wanted in LEGACY_REVISIONS else LEGACY_REVISIONS[0]
         self._initializing = request.id
-        return self._call(INITIALIZE, self._greet)
+        return self._call(INITIALIZE, self._greet, ready=True)
 
     async def _greet(self) -> dict[str, Any]:
         self._initializing = None

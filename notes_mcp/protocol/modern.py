@@ -33,8 +33,8 @@ from notes_mcp.protocol.values import (
     Watched,
 )
 from notes_mcp.settings import Settings
+from notes_mcp.wire.calls import Call
 from notes_mcp.wire.jsonrpc import Request
-from notes_mcp.wire.peer import Call
 
 DISCOVER = "server/discover"
 LISTEN = "subscriptions/listen"
@@ -92,7 +92,7 @@ class Modern:
         """
         check_envelope(request.params.get("_meta"))
         if request.method == DISCOVER:
-            return self._call(request.method, self._discover)
+            return self._call(request.method, self._discover, ready=True)
         if request.method == LISTEN:
             return self._listen(request)
         handler = self._handlers.get(request.method)
@@ -121,8 +121,8 @@ class Modern:
         for stream in self._streams:
             stream.end()
 
-    def _call(self, method: str, run: Run, *, counted: bool = True) -> Call:
-        return Call(run, partial(self.seal, method), partial(self.refuse, method), counted)
+    def _call(self, method: str, run: Run, *, counted: bool = True, ready: bool = False) -> Call:
+        return Call(run, partial(self.seal, method), partial(self.refuse, method), counted, ready)
 
     async def _discover(self) -> dict[str, Any]:
         instructions = {} if self._server.instructions is None else {"instructions": self._server.instructions}

@@ -14,8 +14,8 @@ from notes_mcp.protocol.modern import METHODS, Modern
 from notes_mcp.protocol.subscriptions import Hub
 from notes_mcp.protocol.values import CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, Notify, Server, Watched
 from notes_mcp.settings import Settings
+from notes_mcp.wire.calls import Call
 from notes_mcp.wire.jsonrpc import Notification, Request, RequestId
-from notes_mcp.wire.peer import Call
 
 # A request that brings part of the envelope is a modern one that forgot the rest, and is told so.
 ENVELOPE = (PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO)

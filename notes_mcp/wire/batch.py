@@ -4,7 +4,7 @@ Owns only what is gathered; the limit of a line holds at every moment, so a batc
 """
 
 import heapq
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from notes_mcp.errors import InternalError
 from notes_mcp.wire.jsonrpc import RequestId, encode_error
@@ -17,7 +17,7 @@ class Gathering:
     become errors.
     """
 
-    def __init__(self, expected: int, write: Callable[[bytes], Awaitable[None]], max_line_bytes: int) -> None:
+    def __init__(self, expected: int, write: Callable[[bytes], None], max_line_bytes: int) -> None:
         self._missing = expected
         self._write = write
         self._limit = max_line_bytes
@@ -25,8 +25,8 @@ class Gathering:
         self._by_size: list[tuple[int, int]] = []
         self._size = len(b"[]")
 
-    async def take(self, index: int, request_id: RequestId | None, frame: bytes | None) -> None:
-        """The answer to item `index`, or None if it has none. Waits for the write if it is the last one."""
+    def take(self, index: int, request_id: RequestId | None, frame: bytes | None) -> None:
+        """The answer to item `index`, or None if it has none."""
         if frame is not None:
             self._answers[index] = (request_id, frame)
             heapq.heappush(self._by_size, (-len(frame), index))
@@ -37,7 +37,7 @@ class Gathering:
         if self._missing == 0 and self._answers:
             frames = [frame for _, (_, frame) in sorted(self._answers.items())]
             line = b"[" + b",".join(frames) + b"]"
-            await self._write(line if len(line) <= self._limit else encode_error(None, self._over_limit()))
+            self._write(line if len(line) <= self._limit else encode_error(None, self._over_limit()))
 
     def _replace_biggest(self) -> None:
         _, index = heapq.heappop(self._by_size)

@@ -1,6 +1,6 @@
-"""The two daemon threads between descriptors and the loop; `stdio` is their only user.
+"""The two daemon threads between descriptors and the loop, for what the loop cannot wait for itself (see `pipes`).
 
-`ReadPump`: descriptor -> chunks, at most `INBOX_CHUNKS` ahead of the loop. `WritePump`: frames -> descriptor, in
+`ReadPump`: descriptor -> chunks, one ahead of the loop. `WritePump`: frames -> descriptor, in
 order, straight from the loop while that cannot block. Each owns its descriptor and closes it when it ends. They
 call back from their threads and know neither asyncio nor lines. Where there is `poll` they can be told to end
 while they wait; elsewhere (Windows) they may outlive their user, and as daemons end with the process.
@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable
 
 CHUNK_BYTES = 65_536
-INBOX_CHUNKS = 4
 DIRECT_BYTES = 65_536  # how much of one frame the loop may write itself
 JOIN_SECONDS = 0.1
 HAS_POLL = hasattr(select, "poll")
@@ -36,7 +35,7 @@ class ReadPump:
         self._broke = broke
         self._stopping = False
         self._ended = False
-        self._room = threading.Semaphore(INBOX_CHUNKS)
+        self._room = threading.Semaphore(1)
         self._thread = threading.Thread(target=self._run, name="wire-reader", daemon=True)
         self._wake_in, self._wake_out = os.pipe() if HAS_POLL else (-1, -1)
 
@@ -45,7 +44,7 @@ class ReadPump:
         self._thread.start()
 
     def allow(self) -> None:
-        """The loop has taken one chunk."""
+        """The loop has taken the chunk that arrived. Once a chunk."""
         self._room.release()
 
     def stop(self) -> None:
@@ -62,11 +61,7 @@ class ReadPump:
 
     def hung_up(self) -> bool:
         """Whether the other side has closed our input, though what it wrote may still be unread here."""
-        if not HAS_POLL or self._ended:
-            return self._ended
-        poller = select.poll()
-        poller.register(self._fd_in, _PEER_GONE)
-        return any(event & (select.POLLHUP | _PEER_GONE) for _, event in poller.poll(0))
+        return self._ended or hangs_up(self._fd_in)
 
     def _run(self) -> None:
         poller = self._poller()
@@ -229,6 +224,15 @@ class WritePump:
                     return
                 self.queued -= done
             self._progressed()
+
+
+def hangs_up(fd: int) -> bool:
+    """Whether nothing more will be written to this input. False where that cannot be told."""
+    if not HAS_POLL:
+        return False
+    poller = select.poll()
+    poller.register(fd, _PEER_GONE)
+    return any(event & (select.POLLHUP | _PEER_GONE) for _, event in poller.poll(0))
 
 
 def _piece_bytes(fd: int) -> int:

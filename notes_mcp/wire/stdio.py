@@ -1,8 +1,8 @@
 """Bytes <-> lines over two file descriptors; the only place that knows fd 0 and fd 1.
 
-Flow in: `ReadPump`'s thread -> bounded inbox -> loop -> `Splitter` -> `lines()`. Flow out: `write` -> `WritePump`
-(straight to the descriptor if that cannot block, else its queue and thread). Imports the standard library and
-leaves only, so that `claim` can run before anything that might print. Touches nothing above lines.
+Flow in: descriptor -> `PipeReader` on the loop, or `ReadPump`'s thread -> `Splitter` -> `take`, line by line. Flow
+out: `send` -> one piece a turn -> `PipeWriter`, or `WritePump` with its queue and thread. Imports the standard library
+and leaves only, so that `claim` can run before anything that might print. Touches nothing above lines.
 """
 
 import asyncio
@@ -10,15 +10,17 @@ import contextlib
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from notes_mcp.settings import Settings
-from notes_mcp.wire.jsonrpc import Oversized, Splitter
+from notes_mcp.wire.lines import Oversized, Splitter
+from notes_mcp.wire.pipes import PipeReader, PipeWriter, on_the_loop
 from notes_mcp.wire.pumps import ReadPump, WritePump
 
+LINES_PER_TURN = 32
 FLUSH_SHARE = 4  # of `drain_ms`: how long closing waits for a client that reads nothing
 
 
@@ -74,15 +76,31 @@ class Stdio:
         self.broken = asyncio.Event()
         self._splitter = Splitter(settings.max_line_in_bytes)
         self._flush_seconds = settings.drain_ms / 1000 / FLUSH_SHARE
-        self._reader = ReadPump(claimed.fd_in, claimed.fd_out, self._arrive, self._break)
-        self._writer = WritePump(claimed.fd_out, self._progress, self._break)
+        self._loop = asyncio.get_running_loop()
+        fd_in, fd_out = claimed.fd_in, claimed.fd_out
+        self._reader: PipeReader | ReadPump
+        self._writer: PipeWriter | WritePump
+        if on_the_loop(fd_in):
+            self._reader = PipeReader(fd_in, fd_out, self._arrive, self._break)
+        else:
+            self._reader = ReadPump(fd_in, fd_out, self._called(self._arrive), self._called(self._break))
+        if on_the_loop(fd_out):
+            self._writer = PipeWriter(fd_out, self._progress, self._break)
+        else:
+            self._writer = WritePump(fd_out, self._called(self._progress), self._called(self._break))
         self._max_queue = settings.max_queue_out_bytes
         self._given = 0
-        self._inbox: deque[bytes] = deque()
-        self._over = False
-        self._arrival = asyncio.Event()
+        self._frames: list[bytes] = []
+        self._frames_bytes = 0
+        self._uncorking = False
+        self._lines: deque[bytes | Oversized] = deque()
+        self._take: Callable[[bytes | Oversized], bool] | None = None
+        self._wanted = False
+        self._turning = False
+        self._chunk_taken = True
+        self._eof = False
+        self._over = asyncio.Event()
         self._written = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
 
     async def __aenter__(self) -> Self:
         self._reader.start()
@@ -92,8 +110,8 @@ class Stdio:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Writes out what is queued, as long as the client goes on reading, and ends both threads."""
-        self._end_input()
+        """Writes out what is queued, as long as the client goes on reading, and lets go of both descriptors."""
+        self._over.set()
         self._reader.stop()
         try:
             await self._flush_while_read()
@@ -101,44 +119,58 @@ class Stdio:
             self._reader.join()
             self._writer.stop()
 
-    @property
-    def queued(self) -> int:
-        """Bytes taken by `write` that are not with the operating system yet."""
-        return self._writer.queued
+    async def read(self, take: Callable[[bytes | Oversized], bool]) -> None:
+        """Calls `take` with each line, without its line end, on the loop; returns at EOF or when `broken`.
 
-    async def lines(self) -> AsyncIterator[bytes | Oversized]:
-        """Each line once, without its line end, until EOF or `broken`. While nobody iterates, nothing more is read."""
-        while not self._over:
-            while not self._inbox and not self._over:
-                self._arrival.clear()
-                await self._arrival.wait()
-            if self._over:
-                return
-            chunk = self._inbox.popleft()
-            self._reader.allow()
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.end():
-                yield line
-                if self._over:
-                    return
-            if not chunk:
-                self._over = True
+        After `take` said False, and while `full`, no line is given and nothing more is read. `resume` ends the first.
+        """
+        self._take, self._wanted = take, True
+        self._turn()
+        try:
+            await self._over.wait()
+        finally:
+            self._take, self._wanted = None, False
 
-    async def write(self, line: bytes) -> None:
-        """Sends `line` and one LF, after everything given before. Waits while `max_queue_out_bytes` are queued.
+    def resume(self) -> None:
+        """Lines are wanted again, if somebody reads."""
+        if self._take is not None and not self._wanted and not self._over.is_set():
+            self._wanted = True
+            self._turn_soon()
 
-        The line is taken at once, so cancelling the wait does not lose it. A no-op once `broken`.
+    def send(self, line: bytes) -> None:
+        """Sends `line` and one LF, after everything given before; what is given in one turn goes in one piece.
+
+        A no-op once `broken`.
         """
         if self.broken.is_set():
             return
+        self._frames += (line, b"\n")
+        self._frames_bytes += len(line) + 1
         self._given += len(line) + 1
-        self._writer.put(line + b"\n")
-        while self._writer.queued > self._max_queue and not self.broken.is_set():
+        if not self._uncorking:
+            self._uncorking = True
+            self._loop.call_soon(self._uncork)
+
+    @property
+    def queued(self) -> int:
+        """Bytes taken by `send` that are not with the operating system yet."""
+        return self._frames_bytes + self._writer.queued
+
+    @property
+    def full(self) -> bool:
+        """Whether more than `max_queue_out_bytes` are queued."""
+        return self.queued > self._max_queue
+
+    async def room(self) -> None:
+        """Returns when the stream is not `full`, or `broken`."""
+        self._uncork()
+        while self.full and not self.broken.is_set():
             await self._next_progress()
 
     @property
     def sent(self) -> int:
         """Bytes that the operating system has taken so far."""
-        return self._given - self._writer.queued
+        return self._given - self.queued
 
     @property
     def hung_up(self) -> bool:
@@ -147,14 +179,16 @@ class Stdio:
 
     async def flush(self) -> None:
         """Returns when everything given so far is with the operating system, or `broken`."""
-        while self._writer.queued and not self.broken.is_set():
+        self._uncork()
+        while self.queued and not self.broken.is_set():
             await self._next_progress()
 
     async def _flush_while_read(self) -> None:
-        while (left := self._writer.queued) and not self.broken.is_set():
+        self._uncork()
+        while (left := self.queued) and not self.broken.is_set():
             try:
                 async with asyncio.timeout(self._flush_seconds):
-                    while self._writer.queued == left:
+                    while self.queued == left:
                         await self._next_progress()
             except TimeoutError:
                 return
@@ -162,33 +196,63 @@ class Stdio:
     async def _next_progress(self) -> None:
         self._written.clear()
         # Cleared first, looked at second: a thread that finishes in between sets it again.
-        if self._writer.queued:
+        if self.queued:
             await self._written.wait()
 
-    def _call(self, function: Callable[..., None], *values: bytes) -> None:
-        # A daemon thread may notice something only after the loop is closed.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(function, *values)
+    def _uncork(self) -> None:
+        self._uncorking = False
+        if self._frames:
+            frames, self._frames, self._frames_bytes = b"".join(self._frames), [], 0
+            self._writer.put(frames)
+
+    def _turn(self) -> None:
+        """Gives out some of the lines that are here, and what they were answered with at once goes in one piece."""
+        self._turning = False
+        corked, self._uncorking = self._uncorking, True
+        for _ in range(LINES_PER_TURN):
+            if not self._lines or self._take is None or not self._wanted or self._over.is_set() or self.full:
+                break
+            self._wanted = self._take(self._lines.popleft())
+        self._uncorking = corked
+        if not corked:
+            self._uncork()
+        if self._lines:
+            if self._wanted and not self.full:
+                self._turn_soon()  # a client that always has a line ready must not keep the calls from running
+        elif self._eof:
+            self._over.set()
+        elif self._wanted and not self.full and not self._chunk_taken:
+            self._chunk_taken = True
+            self._reader.allow()
+
+    def _turn_soon(self) -> None:
+        if not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._turn)
+
+    def _called(self, function: Callable[..., None]) -> Callable[..., None]:
+        """`function`, but called on the loop, from any thread."""
+
+        def call(*values: bytes) -> None:
+            # A daemon thread may notice something only after the loop is closed.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(function, *values)
+
+        return call
 
     def _arrive(self, chunk: bytes) -> None:
-        self._call(self._take, chunk)
+        self._lines += self._splitter.feed(chunk) if chunk else self._splitter.end()
+        self._eof, self._chunk_taken = not chunk, False
+        self._turn()
 
     def _progress(self) -> None:
-        self._call(self._written.set)
+        self._written.set()
+        if not self.full:
+            self._turn_soon()
 
     def _break(self) -> None:
-        self._call(self._end_both)
-
-    def _take(self, chunk: bytes) -> None:
-        self._inbox.append(chunk)
-        self._arrival.set()
-
-    def _end_both(self) -> None:
         self._writer.drop()
+        self._frames, self._frames_bytes = [], 0
         self.broken.set()
         self._written.set()
-        self._end_input()
-
-    def _end_input(self) -> None:
-        self._over = True
-        self._arrival.set()
+        self._over.set()

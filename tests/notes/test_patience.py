@@ -30,7 +30,8 @@ async def test_work_in_a_thread_ends_when_its_caller_is_cancelled() -> None:
                 tasks.start_soon(workers.read, forever)
             await workers.write(started.wait)
             tasks.cancel_scope.cancel()
-        assert ended.is_set()
+        assert await anyio.to_thread.run_sync(ended.wait, DEADLINE_S)
+        await workers.drained()
         assert await workers.read(lambda: 7) == 7
 
 

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 
 import anyio
 from dialogue import DEADLINE
+from memory_stream import MemoryStream
 
 from notes_mcp.app import Rooms, connect
 from notes_mcp.cli import parse
 from notes_mcp.protocol.subscriptions import Hub
-from notes_mcp.wire.jsonrpc import Splitter
+from notes_mcp.wire.lines import Splitter
 
 
 class Talk:
@@ -58,7 +59,7 @@ async def in_memory(options, folder, cache):
 
     talk = Talk(chunks.put_nowait, lambda: chunks.put_nowait(None))
     rooms = Rooms(settings, Hub(settings.max_subscriptions))
-    peer, session = connect(rooms, lines(), write, settings)
+    peer, session = connect(rooms, MemoryStream(lines(), write, reads_on=True), settings)
 
     async def serve():
         await peer.serve(session)

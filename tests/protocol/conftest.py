@@ -11,7 +11,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
+from memory_stream import MemoryStream
 from wire_schemas import MODERN, SUBSCRIPTION_ID, judge_error, judge_notification, judge_result
 
 from notes_mcp.protocol.session import Session
@@ -77,7 +79,7 @@ class Desk:
         self._grew = asyncio.Event()
         self.asked: dict[Any, tuple[str, str]] = {}
         self._revision = "2025-11-25"
-        self.peer = Peer(self._incoming(), self._outgoing, settings)
+        self.peer = Peer(MemoryStream(self._incoming(), self._outgoing, reads_on=True), settings)
         self.session = Session(server, handlers, self.watched, hub, self.peer.notify, settings)
 
     async def _incoming(self) -> AsyncIterator[bytes]:
@@ -183,6 +185,7 @@ class Desk:
 
     async def quiet(self) -> None:
         """Returns when everything that was under way has happened: a ping is answered after it."""
+        await anyio.wait_all_tasks_blocked()  # a ping overtakes what has to wait
         self.asked["quiet"] = "ping", self._revision
         before = len(self.frames)
         self._lines.put_nowait(b'{"jsonrpc":"2.0","id":"quiet","method":"ping"}')
@@ -205,7 +208,7 @@ Connect = Callable[..., Any]
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings(folders=(), drain_ms=5_000)
+    return Settings(folders=(), drain_ms=5_000, silence_ms=5_000)
 
 
 @pytest.fixture

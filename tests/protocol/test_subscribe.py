@@ -174,5 +174,6 @@ async def test_a_legacy_client_that_does_not_read_cannot_hold_up_the_end(connect
             while not desk.blocked:
                 await asyncio.sleep(0)
             await desk.session.close()
+        assert desk.blocked
+        assert desk.silent_about("resources/updated")
         desk.reading.set()
-    assert desk.silent_about("resources/updated")

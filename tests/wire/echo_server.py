@@ -13,8 +13,9 @@ CLAIMED = claim()
 
 from notes_mcp.errors import MethodNotFound  # noqa: E402
 from notes_mcp.settings import Settings  # noqa: E402
+from notes_mcp.wire.calls import Call  # noqa: E402
 from notes_mcp.wire.jsonrpc import Notification, Request, RequestId  # noqa: E402
-from notes_mcp.wire.peer import Call, Peer  # noqa: E402
+from notes_mcp.wire.peer import Peer  # noqa: E402
 from notes_mcp.wire.stdio import Stdio  # noqa: E402
 
 
@@ -61,7 +62,7 @@ class Echo:
 async def main() -> None:
     settings = Settings(folders=(Path(),))
     async with Stdio(CLAIMED, settings) as stdio:
-        peer = Peer(stdio.lines(), stdio.write, settings)
+        peer = Peer(stdio, settings)
         if sys.platform != "win32":
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, peer.stop)
         await peer.serve(Echo())

@@ -15,14 +15,13 @@ from notes_mcp.wire.jsonrpc import (
     Ignored,
     Invalid,
     Notification,
-    Oversized,
     Request,
-    Splitter,
     decode,
     encode_error,
     encode_notification,
     encode_result,
 )
+from notes_mcp.wire.lines import Oversized, Splitter
 
 PROPERTY = settings(max_examples=200, deadline=None)
 JSON = st.recursive(

@@ -1,6 +1,7 @@
 """The loop between lines and a session: order, cancellation, bounds, batches, faults, and the end."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from contextlib import asynccontextmanager
@@ -9,20 +10,26 @@ from pathlib import Path
 
 import anyio
 import pytest
+from memory_stream import MemoryStream
 
 from notes_mcp.errors import InvalidParams, MethodNotFound
 from notes_mcp.settings import Settings
-from notes_mcp.wire.jsonrpc import Oversized
-from notes_mcp.wire.peer import Call, Peer
+from notes_mcp.wire.calls import Call
+from notes_mcp.wire.lines import Oversized
+from notes_mcp.wire.peer import Peer
 
 DEADLINE = 20
-SETTINGS = Settings(folders=(Path(),), drain_ms=15_000)
+SETTINGS = Settings(folders=(Path(),), drain_ms=15_000, silence_ms=15_000)
+
+
+def req(request_id, method, **params):
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
 class Talk:
     """A session whose calls do what their params say, and both ends of its peer."""
 
-    def __init__(self, settings=SETTINGS, write=None):
+    def __init__(self, settings=SETTINGS, write=None, reads_on=False):
         self.incoming: asyncio.Queue = asyncio.Queue()
         self.outgoing: asyncio.Queue = asyncio.Queue()
         self.taken = 0
@@ -35,7 +42,7 @@ class Talk:
         self.closed = asyncio.Event()
         self.close_calls = 0
         self.batches = True
-        self.peer = Peer(self.lines(), write or self.outgoing.put, settings)
+        self.peer = Peer(MemoryStream(self.lines(), write or self.outgoing.put, reads_on), settings)
 
     async def lines(self):
         while (line := await self.incoming.get()) is not None:
@@ -55,11 +62,13 @@ class Talk:
             seal=lambda result: {**result, "sealed": True},
             refuse=lambda error: {"refused": error.message} if error.data == "as result" else error,
             counted=request.method != "listen",
+            ready=request.method.startswith("ready"),
         )
 
     async def run(self, request):
+        methods = {"ready": "echo", "ready-bug": "bug", "ready-refuse": "refuse", "ready-not": "wait"}
         try:
-            return await getattr(self, request.method)(request)
+            return await getattr(self, methods.get(request.method, request.method))(request)
         except asyncio.CancelledError:
             self.cancelled.append(request.id)
             raise
@@ -89,8 +98,11 @@ class Talk:
         return {}
 
     async def stubborn(self, request):
-        with anyio.CancelScope(shield=True):
-            return await self.wait(request)
+        waiting = asyncio.ensure_future(self.wait(request))
+        while not waiting.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(waiting)
+        return waiting.result()
 
     async def listen(self, request):
         self.event(self.started, request.id).set()
@@ -140,10 +152,6 @@ class Talk:
         return [json.loads(self.outgoing.get_nowait()) for _ in range(self.outgoing.qsize())]
 
 
-def req(request_id, method, **params):
-    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-
-
 def note(method, **params):
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
@@ -157,9 +165,9 @@ def code(answer):
 
 
 @asynccontextmanager
-async def talking(settings=SETTINGS, write=None):
+async def talking(settings=SETTINGS, write=None, reads_on=False):
     """A served talk, which must come to its end after EOF."""
-    talk = Talk(settings, write)
+    talk = Talk(settings, write, reads_on)
     served = asyncio.create_task(talk.peer.serve(talk))
     try:
         yield talk
@@ -219,12 +227,15 @@ class TestAnswers:
             await talk.peer.notify("n", {"a": 1})
             assert await talk.receive() == note("n", a=1)
 
-    async def test_a_client_that_always_has_a_line_does_not_starve_the_calls(self):
+    async def test_a_ready_call_is_answered_in_the_step_that_reads_it(self):
         async with talking() as talk:
-            talk.request(1, "echo")
-            talk.send(*[note("n")] * 2000)
-            await talk.receive()
-            assert len(talk.noticed) < 200
+            talk.request(1, "wait")
+            talk.send(req(2, "ready", a=1), req(3, "ready-bug"), req(4, "ready-refuse"), req(5, "ready-not"))
+            assert await talk.receive() == result(2, a=1)
+            assert [code(await talk.receive()) for _ in range(3)] == [(3, -32603), (4, -32602), (5, -32603)]
+            assert talk.finished == [2, 3, 4, 5]
+            talk.event(talk.gates, 1).set()
+            assert await talk.receive() == result(1)
 
 
 class TestFaults:
@@ -292,12 +303,13 @@ class TestIds:
                 first = False
                 await held.wait()
 
-        async with talking(write=write) as talk:
+        async with talking(write=write, reads_on=True) as talk:
             talk.request(1, "echo")
             assert await talk.receive() == result(1)
             talk.request(1, "echo", again=True)
-            assert await talk.receive() == result(1, again=True)
+            await anyio.wait_all_tasks_blocked()
             held.set()
+            assert await talk.receive() == result(1, again=True)
 
 
 class TestCancellation:
@@ -357,19 +369,46 @@ class TestCancellation:
 
 
 class TestBounds:
-    async def test_reading_stops_while_all_places_are_taken(self):
+    async def test_calls_wait_for_a_place_and_start_in_the_order_they_came(self):
         async with talking(replace(SETTINGS, max_in_flight=2)) as talk:
-            talk.send(req("l", "listen"), req(1, "wait"), req(2, "wait"), req(3, "wait"), req(4, "echo"))
-            await talk.until_started("l", 1, 2)
+            talk.send(req("l", "listen"), *[req(request_id, "wait") for request_id in range(5)], req("p", "ready"))
+            assert (await talk.receive())["id"] == "p"
+            await talk.until_started("l", 0, 1)
             await anyio.wait_all_tasks_blocked()
-            assert talk.admitted == ["l", 1, 2]
-            assert talk.taken == 4
-            talk.event(talk.gates, 2).set()
-            assert await talk.receive() == result(2)
+            assert talk.admitted == ["l", 0, 1, 2, 3, 4, "p"]
+            assert list(talk.started) == ["l", 0, 1]
+            talk.event(talk.gates, 1).set()
+            assert await talk.receive() == result(1)
+            await talk.until_started(2)
+            assert 3 not in talk.started
+            for request_id in range(5):
+                talk.event(talk.gates, request_id).set()
+            assert {(await talk.receive())["id"] for _ in range(4)} == {0, 2, 3, 4}
+
+    async def test_cancellations_are_read_while_all_places_are_taken(self):
+        async with talking(replace(SETTINGS, max_in_flight=2)) as talk:
+            talk.send(*[req(request_id, "wait") for request_id in range(4)])
+            await talk.until_started(0, 1)
+            talk.send(note("cancel", requestId=2), note("cancel", requestId=0))
             await talk.until_started(3)
+            talk.request("after", "ready")
+            assert (await talk.receive())["id"] == "after"
+            assert talk.cancelled == [0]
+            assert 2 not in talk.started
             for request_id in (1, 3):
                 talk.event(talk.gates, request_id).set()
-            assert {(await talk.receive())["id"] for _ in range(3)} == {1, 3, 4}
+            assert {(await talk.receive())["id"] for _ in range(2)} == {1, 3}
+
+    @pytest.mark.parametrize("limit", [{"max_waiting": 3}, {"max_waiting_bytes": 5 * len(json.dumps(req(0, "wait")))}])
+    async def test_reading_stops_when_too_much_waits_for_a_place(self, limit):
+        async with talking(replace(SETTINGS, max_in_flight=2, **limit)) as talk:
+            talk.send(*[req(request_id, "wait") for request_id in range(9)])
+            await talk.until_started(0, 1)
+            await anyio.wait_all_tasks_blocked()
+            assert talk.taken == 5
+            for request_id in range(9):
+                talk.event(talk.gates, request_id).set()
+            assert {(await talk.receive())["id"] for _ in range(9)} == set(range(9))
 
     async def test_a_client_that_does_not_read_stops_the_reading(self):
         held, written = asyncio.Event(), []
@@ -378,13 +417,14 @@ class TestBounds:
             written.append(line)
             await held.wait()
 
-        async with talking(replace(SETTINGS, max_in_flight=3), write) as talk:
+        async with talking(replace(SETTINGS, max_in_flight=3, max_waiting=5), write, reads_on=True) as talk:
             for request_id in range(50):
                 talk.request(request_id, "echo")
             talk.send(*[b"{"] * 50)
             await anyio.wait_all_tasks_blocked()
-            assert len(written) == 3
-            assert talk.taken == 4
+            assert len(written) == 1
+            assert len(talk.finished) == 3
+            assert talk.taken == 8
             held.set()
         assert len(written) == 100
 
@@ -496,7 +536,7 @@ class TestEnd:
         assert answers[-1] == result("l", listened=True)
 
     async def test_a_call_that_never_ends_is_given_up_without_an_answer(self):
-        talk = Talk(replace(SETTINGS, drain_ms=100))
+        talk = Talk(replace(SETTINGS, drain_ms=100, silence_ms=100))
         talk.send(req("l", "listen"), req(1, "wait"), None)
         async with asyncio.timeout(DEADLINE):
             await talk.peer.serve(talk)
@@ -536,7 +576,7 @@ class TestEnd:
             stuck.set()
             await asyncio.Event().wait()
 
-        talk = Talk(replace(SETTINGS, drain_ms=100), write)
+        talk = Talk(replace(SETTINGS, drain_ms=100, silence_ms=100), write)
         serving = asyncio.create_task(talk.peer.serve(talk))
         talk.send([req(1, "echo"), req(2, "echo")] if batch else req(1, "echo"), b"{")
         async with asyncio.timeout(DEADLINE):
@@ -554,7 +594,7 @@ class TestEnd:
         assert talk.admitted == []
         assert talk.close_calls == 1
 
-    async def test_stop_frees_a_reader_that_waits_for_a_place(self):
+    async def test_what_waits_for_a_place_is_answered_after_stop(self):
         talk = Talk(replace(SETTINGS, max_in_flight=1))
         serving = asyncio.create_task(talk.peer.serve(talk))
         talk.send(req(1, "wait"), req(2, "echo"))
@@ -564,7 +604,7 @@ class TestEnd:
         talk.event(talk.gates, 1).set()
         async with asyncio.timeout(DEADLINE):
             await serving
-        assert talk.left() == [result(1)]
+        assert talk.left() == [result(1), result(2)]
 
     async def test_a_session_that_fails_to_close_does_not_hold_up_the_end(self, caplog):
         talk = Talk()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -16,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from notes_mcp.settings import Settings
-from notes_mcp.wire.jsonrpc import Oversized
+from notes_mcp.wire import stdio as wire
+from notes_mcp.wire.lines import Oversized
 from notes_mcp.wire.stdio import Claimed, Stdio
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these tests speak of POSIX descriptors")
@@ -238,65 +240,153 @@ class Client:
         return asyncio.ensure_future(asyncio.to_thread(read_all))
 
 
-@asynccontextmanager
-async def streaming(settings=SETTINGS):
-    client = Client()
-    try:
-        async with asyncio.timeout(DEADLINE), Stdio(Claimed(client.fd_in, client.fd_out), settings) as stdio:
-            yield client, stdio
-    finally:
-        client.close()
+class SocketClient(Client):
+    """The same over sockets, which is what Node gives its children."""
+
+    def __init__(self):
+        self.fd_in, self.ask = (end.detach() for end in socket.socketpair())
+        self.answers, self.fd_out = (end.detach() for end in socket.socketpair())
+
+
+class Reading:
+    """Lines as an iterator, taken one by one: `take` says after each that it wants no more until the next."""
+
+    def __init__(self, stdio):
+        self._stdio = stdio
+        self._lines = asyncio.Queue()
+        self._task = asyncio.ensure_future(self._read())
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        if self._lines.empty():
+            self._stdio.resume()
+        line = await self._lines.get()
+        if line is None:
+            self._lines.put_nowait(None)
+            raise StopAsyncIteration
+        return line
+
+    async def _read(self):
+        await self._stdio.read(self._take)
+        self._lines.put_nowait(None)
+
+    def _take(self, line):
+        self._lines.put_nowait(line)
+        return False
+
+
+@pytest.fixture(params=["pipes", "sockets", "threads"])
+def streaming(request, monkeypatch):
+    """Both ways of waiting: the loop itself, over pipes and over sockets, and the threads for everything else."""
+    if request.param == "threads":
+        monkeypatch.setattr(wire, "on_the_loop", lambda fd: False)
+
+    @asynccontextmanager
+    async def stream(settings=SETTINGS):
+        client = SocketClient() if request.param == "sockets" else Client()
+        try:
+            async with asyncio.timeout(DEADLINE), Stdio(Claimed(client.fd_in, client.fd_out), settings) as stdio:
+                client.on_the_loop = request.param != "threads"
+                yield client, stdio
+        finally:
+            client.close()
+
+    return stream
+
+
+async def write(stdio, line):
+    """Gives a line, and waits for room as a call does."""
+    stdio.send(line)
+    await stdio.room()
 
 
 class TestStdio:
-    async def test_lines_come_in_order_and_end_at_eof(self):
+    async def test_lines_come_in_order_and_end_at_eof(self, streaming):
         async with streaming() as (client, stdio):
             os.write(client.ask, b"a\r\n\nb\nc")
             client.close("ask")
-            assert [line async for line in stdio.lines()] == [b"a", b"b", b"c"]
-            assert [line async for line in stdio.lines()] == []
+            assert [line async for line in Reading(stdio)] == [b"a", b"b", b"c"]
+            assert [line async for line in Reading(stdio)] == []
 
-    async def test_a_line_in_pieces_is_one_line(self):
+    async def test_a_line_in_pieces_is_one_line(self, streaming):
         async with streaming() as (client, stdio):
-            lines = stdio.lines()
+            lines = Reading(stdio)
             waiting = asyncio.ensure_future(anext(lines))
             for byte in "ж\n".encode():
                 os.write(client.ask, bytes([byte]))
             assert await waiting == "ж".encode()
 
-    async def test_oversized_lines_are_told(self):
+    async def test_a_client_that_always_has_a_line_does_not_starve_the_loop(self, streaming):
+        async with streaming() as (client, stdio):
+            os.write(client.ask, b"n\n" * 2000)
+            taken = []
+            reading = asyncio.ensure_future(stdio.read(lambda line: taken.append(line) or True))
+            most = 0
+            while len(taken) < 2000:
+                before = len(taken)
+                await asyncio.sleep(0)
+                most = max(most, len(taken) - before)
+            assert most < 100
+            client.close("ask")
+            await reading
+
+    async def test_nothing_is_taken_while_too_much_is_queued(self, streaming):
+        async with streaming(replace(SETTINGS, max_queue_out_bytes=100_000)) as (client, stdio):
+            stdio.send(b"x" * 1_000_000)
+            os.write(client.ask, b"a\nb\n")
+            taken = []
+            reading = asyncio.ensure_future(stdio.read(lambda line: taken.append(line) or True))
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert taken == []
+            answers = client.reading()
+            client.close("ask")
+            await reading
+            assert taken == [b"a", b"b"]
+        assert len(await answers) == 1_000_001
+
+    async def test_answers_of_one_turn_go_in_one_piece(self, streaming):
+        async with streaming() as (client, stdio):
+            os.write(client.ask, b"a\nb\nc\n")
+            client.close("ask")
+            await stdio.read(lambda line: stdio.send(line) or True)
+            assert os.read(client.answers, 100) == b"a\nb\nc\n"
+
+    async def test_oversized_lines_are_told(self, streaming):
         async with streaming(replace(SETTINGS, max_line_in_bytes=10)) as (client, stdio):
             os.write(client.ask, b"x" * 11 + b"\nok\n")
             client.close("ask")
-            assert [line async for line in stdio.lines()] == [Oversized(), b"ok"]
+            assert [line async for line in Reading(stdio)] == [Oversized(), b"ok"]
 
-    async def test_frames_of_all_sizes_keep_their_order(self):
+    async def test_frames_of_all_sizes_keep_their_order(self, streaming):
         frames = [bytes([65 + index % 26]) * size for index, size in enumerate([1, 70_000, 5, 4096, 300_000, 2] * 20)]
         async with streaming() as (client, stdio):
             reading = client.reading()
             for frame in frames:
-                await stdio.write(frame)
+                await write(stdio, frame)
             await stdio.flush()
         assert await reading == b"".join(frame + b"\n" for frame in frames)
         client.close()
 
-    async def test_many_writers_at_once_never_mix_their_lines(self):
+    async def test_many_writers_at_once_never_mix_their_lines(self, streaming):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=10_000)) as (client, stdio):
             reading = client.reading()
             async with asyncio.TaskGroup() as tasks:
                 for index in range(100):
-                    tasks.create_task(stdio.write(b"%d " % index * 3000))
+                    tasks.create_task(write(stdio, b"%d " % index * 3000))
         lines = (await reading).splitlines()
         assert lines == [b"%d " % index * 3000 for index in range(100)]
 
-    async def test_writing_waits_for_a_client_that_reads_nothing(self):
+    async def test_writing_waits_for_a_client_that_reads_nothing(self, streaming):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=100_000)) as (client, stdio):
             taken = 0
 
             async def write_for_ever():
                 nonlocal taken
                 while True:
-                    await stdio.write(b"x" * 10_000)
+                    await write(stdio, b"x" * 10_000)
                     taken += 1
 
             writing = asyncio.ensure_future(write_for_ever())
@@ -306,13 +396,13 @@ class TestStdio:
                 await asyncio.sleep(0)
             assert taken * 10_000 < 400_000
             before = taken
-            os.read(client.answers, 65_536)
-            os.read(client.answers, 65_536)
             while taken == before:
+                if select.select([client.answers], [], [], 0)[0]:
+                    os.read(client.answers, 65_536)
                 await asyncio.sleep(0)
             writing.cancel()
 
-    async def test_reading_waits_while_nobody_takes_lines(self):
+    async def test_reading_waits_while_nobody_takes_lines(self, streaming):
         async with streaming() as (client, stdio):
             written = 0
 
@@ -322,56 +412,56 @@ class TestStdio:
                     written += os.write(client.ask, b"x" * 999 + b"\n")
 
             writing = asyncio.ensure_future(asyncio.to_thread(write_for_long))
-            lines, taken = stdio.lines(), 0
+            lines, taken = Reading(stdio), 0
             while taken < 5_000_000:
                 taken += len(await anext(lines)) + 1
                 assert written - taken < 600_000
             await writing
 
-    async def test_a_client_that_goes_away_breaks_the_stream_and_frees_everyone(self):
+    async def test_a_client_that_goes_away_breaks_the_stream_and_frees_everyone(self, streaming):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=1000)) as (client, stdio):
-            lines = asyncio.ensure_future(anext(stdio.lines(), None))
-            writes = [asyncio.ensure_future(stdio.write(b"x" * 200_000)) for _ in range(3)]
+            lines = asyncio.ensure_future(anext(Reading(stdio), None))
+            writes = [asyncio.ensure_future(write(stdio, b"x" * 200_000)) for _ in range(3)]
             flush = asyncio.ensure_future(stdio.flush())
             await asyncio.sleep(0)
             client.close("answers")
             await stdio.broken.wait()
             assert await lines is None
             await asyncio.gather(*writes, flush)
-            await stdio.write(b"dropped")
+            await write(stdio, b"dropped")
             assert stdio.queued == 0
 
-    async def test_a_silent_client_that_closes_our_output_is_noticed(self):
+    async def test_a_silent_client_that_closes_our_output_is_noticed(self, streaming):
         async with streaming() as (client, stdio):
             client.close("answers")
-            assert [line async for line in stdio.lines()] == []
+            assert [line async for line in Reading(stdio)] == []
             assert stdio.broken.is_set()
 
-    async def test_output_closed_after_eof_is_noticed_too(self):
+    async def test_output_closed_after_eof_is_noticed_too(self, streaming):
         async with streaming() as (client, stdio):
             client.close("ask")
-            assert [line async for line in stdio.lines()] == []
+            assert [line async for line in Reading(stdio)] == []
             client.close("answers")
             await stdio.broken.wait()
 
-    async def test_leaving_closes_both_descriptors_and_ends_both_threads(self):
+    async def test_leaving_closes_both_descriptors_and_ends_what_threads_there_are(self, streaming):
         before = threading.active_count()
         async with streaming() as (client, stdio):
-            await stdio.write(b"a")
+            await write(stdio, b"a")
             fds = client.fd_in, client.fd_out
-            assert threading.active_count() == before + 2
+            assert threading.active_count() == before + (0 if client.on_the_loop else 2)
         assert threading.active_count() == before
         for fd in fds:
             with pytest.raises(OSError, match="Bad file descriptor"):
                 os.fstat(fd)
 
-    async def test_leaving_does_not_wait_for_a_client_that_reads_nothing(self):
+    async def test_leaving_does_not_wait_for_a_client_that_reads_nothing(self, streaming):
         async with streaming(replace(SETTINGS, drain_ms=100, max_queue_out_bytes=10_000_000)) as (_, stdio):
-            await stdio.write(b"x" * 1_000_000)
+            await write(stdio, b"x" * 1_000_000)
             assert stdio.queued > 0
 
-    async def test_leaving_waits_for_a_client_that_reads_slowly(self):
+    async def test_leaving_waits_for_a_client_that_reads_slowly(self, streaming):
         async with streaming(replace(SETTINGS, max_queue_out_bytes=10_000_000)) as (client, stdio):
-            await stdio.write(b"x" * 1_000_000)
+            await write(stdio, b"x" * 1_000_000)
             reading = client.reading()
         assert len(await reading) == 1_000_001

@@ -187,7 +187,7 @@ CLIENTS = {
             JSON,
             "mcpServers",
             _gemini,
-            "Restart Gemini CLI; `/mcp` lists it.",
+            "Restart Gemini CLI in a folder that you told it to trust; `/mcp` lists it.",
             "Gemini CLI documentation, “MCP servers with the Gemini CLI”, “Gemini CLI configuration”",
         ),
     )

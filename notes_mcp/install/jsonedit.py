@@ -38,9 +38,6 @@ def read(text: str) -> dict[str, Any]:
 
 def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
     """`text` with the entry in it. In an entry that is there, only the keys of `entry` are set. Raises Unfit."""
-    servers = read(text).get(container)
-    if not isinstance(servers, dict) or name not in servers:
-        return _set(text, (container, name), entry)
     for key, value in entry.items():
         text = _set(text, (container, name, key), value)
     return text
@@ -85,13 +82,13 @@ def _set(text: str, path: tuple[str, ...], value: Any) -> str:
     member = _member(text, node, last)
     if member is None:
         return _insert(text, node, last, value, style)
-    return text if member.node.value == value else _replace(text, node, member, value, style)
+    return text if member.node.value == value else _replace(text, member, value, style)
 
 
-def _replace(text: str, holder: Node, member: Member, value: Any, style: _Style) -> str:
-    """Another value for a member; a list on one line stays on one."""
+def _replace(text: str, member: Member, value: Any, style: _Style) -> str:
+    """Another value for a member; what was on one line stays on one."""
     old = member.node
-    flat = not _is_broken(text, holder) or (isinstance(old.value, list) and "\n" not in text[old.start : old.end])
+    flat = "\n" not in text[old.start : old.end]
     return text[: old.start] + _render(value, style, _indent(text, member.start), flat) + text[old.end :]
 
 
@@ -147,9 +144,9 @@ def _remove(text: str, node: Node, index: int) -> str:
     """Without that member: its lines, where it has lines of its own, and the comma that it no longer needs."""
     member, last = node.members[index], index == len(node.members) - 1
     start, end = _stretch(text, node, index, last)
-    if len(node.members) == 1 and (text[node.start + 1 : start] + text[end : node.end - 1]).strip() == "":
+    if (text[node.start + 1 : start] + text[end : node.end - 1]).strip() == "":
         return text[: node.start + 1] + text[node.end - 1 :]
-    comma = node.members[index - 1].comma if last and index and member.comma is None else None
+    comma = node.members[index - 1].comma if member.comma is None else None
     before = text[:start] if comma is None else text[:comma] + text[comma + 1 : start]
     return before + text[end:]
 
@@ -159,13 +156,12 @@ def _stretch(text: str, node: Node, index: int, last: bool) -> tuple[int, int]:
     member = node.members[index]
     end = member.node.end if member.comma is None else member.comma + 1
     line = text.rfind("\n", 0, member.start) + 1
-    alone = line > node.start and text[line : member.start].strip(" \t") == ""
+    alone = text[line : member.start].strip(" \t") == ""
     rest = _REST_OF_LINE.match(text, _trail(text, end))
     if alone and rest:
         return line, rest.end()
     if not last:
-        blank = _BLANKS.match(text, end)
-        return member.start, blank.end() if blank else end
+        return member.start, _past(_BLANKS, text, end)
     start = member.start
     previous = node.members[index - 1].comma if index else None
     if alone and previous is not None and "//" not in text[previous:line].splitlines()[-1]:
@@ -174,7 +170,7 @@ def _stretch(text: str, node: Node, index: int, last: bool) -> tuple[int, int]:
 
 
 def _render(value: Any, style: _Style, indent: str, flat: bool) -> str:
-    if flat or style.one_line:
+    if flat:
         return json.dumps(value, ensure_ascii=False, separators=style.separators)
     return json.dumps(value, ensure_ascii=False, indent=style.unit).replace("\n", style.eol + indent)
 
@@ -191,8 +187,7 @@ def _style(text: str, root: Node) -> _Style:
 
 def _is_broken(text: str, node: Node) -> bool:
     """Whether the members stand on lines of their own."""
-    blank = BLANK.match(text, node.start + 1)
-    return blank is not None and "\n" in blank.group()
+    return "\n" in text[node.start : _past(BLANK, text, node.start + 1)]
 
 
 def _eol(text: str) -> str:
@@ -208,5 +203,9 @@ def _indent(text: str, offset: int) -> str:
 
 def _trail(text: str, offset: int) -> int:
     """Behind the comments that follow on the same line, and the blanks at its end."""
-    found = _TRAIL.match(text, offset)
+    return _past(_TRAIL, text, offset)
+
+
+def _past(pattern: re.Pattern[str], text: str, offset: int) -> int:
+    found = pattern.match(text, offset)
     return found.end() if found else offset

@@ -95,7 +95,7 @@ def _add(text: str, table: tuple[str, ...], key: str, value: Any) -> str:
 
 def _add_line(text: str, at: int, line: str) -> str:
     eol = _eol(text)
-    if at and text[at - 1] != "\n":
+    if text[at - 1] != "\n":
         return text[:at] + eol + line + text[at:]
     return text[:at] + line + eol + text[at:]
 
@@ -112,7 +112,7 @@ def _ranges(text: str, entry: tuple[str, ...]) -> list[tuple[int, int, bool]]:
         if mine and not inline:
             start, _, own = found.pop() if in_a_row else (part.start, 0, False)
             found.append((start, part.end, own or isinstance(part, Header)))
-        in_a_row = mine if not inline else in_a_row
+        in_a_row = mine
     return found
 
 

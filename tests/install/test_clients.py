@@ -110,6 +110,13 @@ class TestPackagedClaudeDesktop:
         assert CLIENTS["claude-desktop"].locate(machine) == tmp_path / "R" / "Claude" / "claude_desktop_config.json"
 
 
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_a_package_of_windows_means_nothing_elsewhere(tmp_path, system):
+    (tmp_path / "AppData" / "Local" / "Packages" / "Claude_x" / "LocalCache" / "Roaming").mkdir(parents=True)
+    machine = Machine(system, {"LOCALAPPDATA": str(tmp_path / "AppData" / "Local")}, tmp_path)
+    assert "Packages" not in CLIENTS["claude-desktop"].locate(machine).parts
+
+
 def test_help_names_them_all():
     assert all(name in cli.EPILOG for name in CLIENTS)
 

@@ -122,7 +122,7 @@ class TestProof:
         with pytest.raises(Unfit):
             editing.take(wrong, '{"servers": {"notes": {}, "other": {}}}', "servers", "notes")
         with pytest.raises(Unfit):
-            editing.take(wrong, '{"servers": {"notes": {}}, "a": 1}', "servers", "notes")
+            editing.take(wrong, '{"servers": {"notes": {}}, "a": null}', "servers", "notes")
 
 
 class TestUndone:

@@ -75,7 +75,11 @@ def test_what_a_runner_made_for_one_run_is_left_to_the_runner(
 ):
     monkeypatch.setattr(entries, "_origin", lambda: from_where)
     python, found = installed(*folders), program(tmp_path, runner)
-    assert lasting(python, {"PATH": str(tmp_path / "bin")}) == [found, *arguments]
+    environ = {"PATH": str(tmp_path / "bin"), "UV": str(tmp_path / "bin" / "uv")}
+    assert lasting(python, environ) == [found, *arguments]
+    if runner == "pipx":
+        program(tmp_path, "uvx")
+        assert lasting(python, environ) == [found, *arguments]
 
 
 def test_uv_says_itself_where_it_is(installed, tmp_path, monkeypatch):
@@ -125,6 +129,11 @@ def test_the_options_given_come_back_as_they_were_meant(tmp_path):
     assert parse(written["args"][2:], {})[1] == settings
 
 
+def test_this_very_installation_is_meant_where_no_other_is_named():
+    assert lasting(None, {}) == launcher(sys.executable)
+    assert entry(Settings(folders=()), ["x"]) == {"command": "x", "args": []}
+
+
 def test_what_is_the_default_is_not_said():
     assert options(Settings(folders=())) == []
 
@@ -148,8 +157,7 @@ class TestTrying:
         assert str(tmp_path / "none") in failure([str(tmp_path / "none")])
 
     def test_it_has_neither_this_folder_nor_this_path(self):
-        code = (
-            f"import os, sys; print('notes-mcp {__version__}' if 'X' not in os.environ and os.getcwd() == '/' else 1)"
-        )
+        here = "'X' not in os.environ and 'HOME' in os.environ and os.getcwd() == '/'"
+        code = f"import os; print('notes-mcp {__version__}' if {here} else 1)"
         if sys.platform != "win32":
             assert failure([sys.executable, "-c", code], {"X": "1", "HOME": "/"}) is None

@@ -24,6 +24,9 @@ PLACES = [
     ("", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
     ("\n\n", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
     ("// mine", '// mine\n{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
+    ("// mine\n", '// mine\n{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
+    ("{\n\n}", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n\n}"),
+    ('{\n"a": 1\n}', '{\n"a": 1,\n"s": {\n  ' + broken("  ") + "\n}\n}"),
     ("{}", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n}"),
     ("{ }\n", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
     ("{\n}\n", '{\n  "s": {\n    ' + broken("    ") + "\n  }\n}\n"),
@@ -53,6 +56,8 @@ def test_a_new_entry_goes_where_the_file_s_own_hand_would_put_it(before, after):
 
 GOING = [
     # before, after: what goes with an entry
+    ('{"s": {\n  "n": {}, }}', '{"s": {}}'),
+    ('{"s": {\n  /* x */\n  "n": {} }}', '{"s": {\n  /* x */\n }}'),
     ('{"s": {"n": {}}}', '{"s": {}}'),
     ('{"s": { "n": {}, }}', '{"s": {}}'),
     ('{"s": {"n": {}, "a": 1}}', '{"s": {"a": 1}}'),

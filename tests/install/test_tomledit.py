@@ -36,6 +36,8 @@ def test_a_new_entry_is_a_table_at_the_end_and_goes_without_a_trace(before, afte
 
 
 UPDATES = [
+    ("[s.n]\ncommand = 'c'\nargs = [ \"f\" ]\n", "[s.n]\ncommand = 'c'\nargs = [ \"f\" ]\n"),
+    ("[t]\n[s.n]\n[u]\n", '[t]\n[s.n]\ncommand = "c"\nargs = ["f"]\n[u]\n'),
     (
         '[s.n]\ncommand = "old" # mine\nargs = [\n  "old", # ]\n]\nenabled = false\n',
         '[s.n]\ncommand = "c" # mine\nargs = ["f"]\nenabled = false\n',
@@ -66,6 +68,8 @@ def test_an_entry_is_brought_up_to_date_in_the_form_it_has(before, after):
 
 GOING = [
     # before, after: what goes with an entry
+    ('a = 1\n\ns.n.command = "c"\nb = 2\n', "a = 1\n\nb = 2\n"),
+    ('a = 1\n\n[s.n]\ncommand = "c"\n[t]', "a = 1\n[t]"),
     ('a = 1\n\n[s.n]\ncommand = "c"\n\n[s.n.env]\nA = 1\n\n[t]\n', "a = 1\n\n[t]\n"),
     ('[s.n]\ncommand = "c" # mine\n\n# about t\n[t]\n', "\n# about t\n[t]\n"),
     ('# about it\n[s.n]\n# inside\ncommand = "c"\n', "# about it\n"),
@@ -84,7 +88,17 @@ def test_an_entry_goes_with_its_tables_and_the_comments_in_them(before, after):
 
 
 @pytest.mark.parametrize(
-    "text", ["s = {}\n", "s = { o = {} }\n", "s = 1\n", "[[s]]\n", "s.n = 1\n", "[s]\nn = {}\n", "[s.n.env]\nA = 1\n"]
+    "text",
+    [
+        "s = {}\n",
+        "s = { o = {} }\n",
+        "s = 1\n",
+        "[[s]]\n",
+        "s.n = 1\n",
+        "[s]\nn = {}\n",
+        "[s.n.env]\nA = 1\n",
+        "[s.n.command]\npath = 1\n",
+    ],
 )
 def test_what_is_written_in_another_form_is_left_alone(text):
     with pytest.raises(Unfit, match=r"no table|cannot be changed|not changed here"):

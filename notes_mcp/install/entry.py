@@ -108,5 +108,5 @@ def failure(command: list[str], environ: Mapping[str, str] = os.environ) -> str 
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    said = (tried.stdout if tried.returncode == 0 else tried.stderr).decode(errors="replace").strip()
+    said = " ".join((tried.stdout if tried.returncode == 0 else tried.stderr).decode(errors="replace").split())
     return None if said == f"notes-mcp {__version__}" else said[-300:] or f"exit code {tried.returncode}"

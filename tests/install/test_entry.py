@@ -146,7 +146,7 @@ class TestTrying:
         ("code", "seen"),
         [
             ("print('notes-mcp 0.0.0')", "notes-mcp 0.0.0"),
-            ("import sys; sys.exit('no module')", "no module"),
+            ("import sys; sys.exit('no\\n  module')", "no module"),
             ("raise SystemExit(3)", "exit code 3"),
         ],
     )

@@ -168,8 +168,7 @@ class Finder:
         rows: list[Row] = []
         done, notes = 0, [(folder, note) for folder, below in places for note in _in_scope(folder, below, asked, sure)]
         try:
-            for folder, note in notes:
-                patience.still_wanted()
+            for folder, note in patience.each(notes, "notes looked through"):
                 text = _text_of(folder, note.path)
                 if text is not None and (asked.mode == "regex" or lookup.may_match(pattern, text, deadline)):
                     score = float(sum(1 for _ in islice(lookup.lines(pattern, text, deadline), MAX_LINES_COUNTED)))

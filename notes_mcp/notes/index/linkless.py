@@ -55,15 +55,12 @@ def orphans(db: Connection) -> list[tuple[str, str]]:
         reached = _reached(all_links(db))
         notes = [note[:2] for note in _notes(db, "1")]
         return sorted(note for note in notes if note[0] not in reached)
-    candidates = {note[0]: note for note in _notes(db, _UNNAMED)}
     rows = db.execute(f"{_LINKS} AND l.target_key IN ({_DOUBTFUL_NAMES})").fetchall()
     reached = _reached(_resolved(db, rows))
     doubtful = _notes(db, f"f.name_key IN ({_DOUBTFUL_NAMES})")
-    candidates |= {note[0]: note for note in doubtful if note[0] not in reached}
+    candidates = {note for note in (*_notes(db, _UNNAMED), *doubtful) if note[0] not in reached}
     # By an alias they may be linked to all the same.
-    return sorted(
-        (path, title) for path, title, aliases in candidates.values() if not aliases or not backlinks(db, path)
-    )
+    return sorted((path, title) for path, title, aliases in candidates if not aliases or not backlinks(db, path))
 
 
 def _notes(db: Connection, condition: str) -> list[tuple[str, str, str]]:

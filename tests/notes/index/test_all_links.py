@@ -40,6 +40,7 @@ PATHS = st.lists(
 @example(["a", "b"], [" "], [])
 @example(["a", "d/a"], ["My Note"], ["My Note"])
 @example(["100%"], ["100%"], [])
+@example(["a"], ["a "], [])
 @example(["a.md"], ["a.md"], [])
 def test_all_links_lead_where_each_leads_by_itself(names: list[str], targets: list[str], aliases: list[str]) -> None:
     index = Index.open(None)

@@ -21,7 +21,7 @@ from notes_mcp.features._gather import (
 )
 from notes_mcp.features._spec import Argument, Spec
 
-_LANGUAGE = "Answer in the language the notes are written in."
+_LANGUAGE = "Answer in the language that most of these notes are written in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ async def summarize_note(scene: Scene, values: Mapping[str, str]) -> Draft:
     return Draft(
         f"Summary of {note.path}",
         f"Summarize the note {note.path}. Say in one sentence what it is about, then give its main points and any "
-        f"decisions, open tasks and dates. Say nothing that is not in it. {_LANGUAGE}",
+        f"decisions, open tasks and dates. Say nothing that is not in it, and where only a part is shown, read the "
+        f"rest first. {_LANGUAGE}",
         [note],
     )
 
@@ -79,8 +80,9 @@ async def find_connections(scene: Scene, values: Mapping[str, str]) -> Draft:
     draft = Draft(
         f"Connections of {note.path}",
         f"Which other notes belong with {note.path}, and why? Look at the candidates below: name the connections that "
-        f"hold, quote what joins them, suggest wikilinks to add and where, and say which candidates are only "
-        f"chance. {_LANGUAGE}\n\n" + (f"Candidates:\n{reasons}" if found else "No candidates were found."),
+        f"hold, quote what joins them, suggest wikilinks to add and where (those “linked from it” are there "
+        f"already), and say which candidates are only chance. {_LANGUAGE}\n\n"
+        + (f"Candidates:\n{reasons}" if found else "No candidates were found."),
         [note],
     )
     await add_notes(scene, draft, (path for path, _ in found))
@@ -169,8 +171,8 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             Spec(
                 "daily_review",
                 "Review a day",
-                "Looks back on one day, from its daily note and the notes changed that day",
-                (Argument("date", "Day as YYYY-MM-DD; today if left out", False, "dates"),),
+                "Looks back on one day, from its daily note and the notes last changed that day",
+                (Argument("date", "Day as YYYY-MM-DD, or yesterday; today if left out", False, "dates"),),
             ),
             daily_review,
         ),
@@ -178,10 +180,13 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             Spec(
                 "weekly_review",
                 "Review a week",
-                "Looks back on one week, from its daily notes and the notes changed in it",
+                "Looks back on one week, from its daily notes and the notes last changed in it",
                 (
                     Argument(
-                        "week", "ISO week such as 2026-W31, or any date in it; this week if left out", False, "weeks"
+                        "week",
+                        "ISO week such as 2026-W31, any date in it, or last week; this week if left out",
+                        False,
+                        "weeks",
                     ),
                 ),
             ),
@@ -201,7 +206,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
                 "summarize_topic",
                 "Summarize a topic",
                 "Brings together what the notes say about a topic or a #tag",
-                (Argument("topic", "Words to look for, or a #tag", True, "tags"),),
+                (Argument("topic", 'Words that a note should have, all of them, a "phrase", or a #tag', True, "tags"),),
             ),
             summarize_topic,
         ),
@@ -209,8 +214,15 @@ BUILT_IN: Mapping[str, BuiltIn] = {
             Spec(
                 "extract_tasks",
                 "Collect open tasks",
-                "Collects the unticked tasks of all notes or of one folder",
-                (Argument("folder", "Folder to look in, such as Projects; all if left out", False, "folders"),),
+                "Collects the unticked tasks - [ ] of all notes or of one folder, templates left out",
+                (
+                    Argument(
+                        "folder",
+                        "Folder such as Projects, with those below it; all notes if left out",
+                        False,
+                        "folders",
+                    ),
+                ),
             ),
             extract_tasks,
         ),

@@ -69,6 +69,8 @@ async def add_days(scene: Scene, draft: Draft, first: date, last: date) -> None:
             break
     else:
         draft.remarks.append(f"Only the {looked_at} newest notes were looked at for changes.")
+    if last < scene.today:
+        draft.remarks.append("Notes that were changed then and again later are not among these.")
     await add_notes(scene, draft, (path for path in changed if path not in daily))
     say_incomplete(draft, page.state)
 

@@ -35,7 +35,7 @@ _MARKDOWN = (".md", ".markdown")
 
 
 class Args(Arguments):
-    thoughts: str = Field(description="Markdown")
+    thoughts: str = Field(description="Markdown; the date is put before it")
     path: str | None = Field(None, description="A note that exists, or a daily one, made if missing; default today's")
     section: str | None = Field(None, description="Heading, made if missing; default Thoughts")
 

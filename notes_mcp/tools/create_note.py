@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 class Args(Arguments):
     title: str = Field(description="Its path: Projects/Plan makes folders")
-    content: str | None = Field(None, description="Put below the template")
+    content: str | None = Field(None, description="Below the template's")
     folder: str | None = Field(None, description="Where to")
     properties: dict[str, Any] = Field({}, description="Front matter")
-    template: str | None = Field(None, description="From Templates/")
+    template: str | None = Field(None, description="Name in Templates/")
     dry_run: bool = Field(False, description="Only show")
 
 
@@ -39,7 +39,7 @@ class Created(WriteResult):
 
 @tool(title="Create note", read_only=False)
 async def create_note(args: Args, library: "Library", report: Report) -> Created:
-    """Create a note. A name that is taken is an error."""
+    """Create a note. A taken name is an error."""
     title = bare(args.title)
     there, rest, warnings = await destination(library, place_of(title, await folder_in(library, args.folder)))
     # A note may have the name of a folder that is there.

@@ -16,9 +16,9 @@ _NO_UNDO = "This change could not be put into the journal, so undo_change cannot
 
 
 class Args(Arguments):
-    path: str = Field(description="Note or attachment")
-    permanent: bool = Field(False, description="Not to .trash/ but gone")
-    if_match: str | None = Field(None, description="etag it must still have")
+    path: str = Field(description="Note or attachment, no folder")
+    permanent: bool = Field(False, description="No copy in .trash/; undo_change still works")
+    if_match: str | None = Field(None, description="etag it must have")
     dry_run: bool = Field(False, description="Only show")
 
 

@@ -33,8 +33,8 @@ class Edit(BaseModel):
         "replace", "append", "prepend", "insert_before", "insert_after", "replace_section", "delete_section"
     ] | None = Field(None, description="replace needs old_text")  # fmt: skip
     text: str | None = Field(None, description='New text; "" deletes')
-    old_text: str | None = Field(None, description="Text to replace or insert beside")
-    section: str | None = Field(None, description="Heading, A > B or ^block")
+    old_text: str | None = Field(None, description="To replace or insert beside")
+    section: str | None = Field(None, description="Heading, A > B or ^block; default: note")
     count: int = Field(1, ge=1, description="Exact number of matches")
 
 
@@ -72,7 +72,7 @@ class EditResult(WriteResult):
 
 @tool(title="Edit note", read_only=False, destructive=True)
 async def edit_note(args: Args, library: "Library", report: Report) -> EditResult:
-    """Edit by exact text, section or block; all else stays. append and prepend without section: the note."""
+    """Edit exact text, a section with its subsections, or a block; replace_section keeps the heading."""
     path, section = await with_section(library, args.path)
     wanted = [_edit(edit, number, section) for number, edit in enumerate(args.edits)]
     edited: list[engine.Edited] = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Args(Arguments):
-    kind: Literal["backlinks", "outgoing", "broken", "orphans", "mentions"] = Field(description="No default")
+    kind: Literal["backlinks", "outgoing", "broken", "orphans", "mentions"] = Field(description="Which")
     path: str | None = Field(None, description="The note; for broken and orphans also a folder")
     limit: int = Field(50, ge=1, le=200, description="Page size")
     cursor: str | None = Field(None, description="next_cursor")
@@ -42,7 +42,7 @@ class Links(Result):
 
 @tool(title="Get links", read_only=True, idempotent=True)
 async def get_links(args: Args, library: "Library", report: Report) -> Links:
-    """Links of a note; broken: lead nowhere; orphans: no note links to them; mentions: named in text without a link."""
+    """backlinks lead to it; broken lead nowhere; orphans: no note leads to them; mentions: named without a link."""
 
     async def ask(limit: int) -> tuple[Links, int]:
         page = await library.links(args.kind, args.path or None, limit=limit, cursor=args.cursor or None)

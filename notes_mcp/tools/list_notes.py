@@ -20,7 +20,7 @@ class Args(Arguments):
     glob: str | None = Field(None, description="As **/2026-*.md")
     tag: str | None = Field(None, description="Has this tag")
     recursive: bool = Field(True, description="Subfolders too")
-    sort: Literal["path", "modified", "size"] = Field("path", description="Order")
+    sort: Literal["path", "modified", "size"] = Field("path", description="Newest or largest first")
     limit: int = Field(50, ge=1, le=200, description="Page size")
     cursor: str | None = Field(None, description="next_cursor")
 
@@ -43,7 +43,7 @@ class Listing(Result):
 
 @tool(title="List notes", read_only=True, idempotent=True)
 async def list_notes(args: Args, library: "Library", report: Report) -> Listing:
-    """List notes by page, and the folders below with their number of notes."""
+    """A page of notes; the first one has the folders below too."""
     max_chars = library.settings.max_answer_chars
     tag = (args.tag or "").strip().lstrip("#") or None
 

@@ -34,7 +34,7 @@ class Tags(Result):
 
 @tool(title="List tags", read_only=True, idempotent=True)
 async def list_tags(args: Args, library: "Library", report: Report) -> Tags:
-    """Tags with their number of notes, most used first. a counts the notes with a/b."""
+    """Tags with their number of notes, most used first. Notes with #a/b count for #a too."""
 
     folder = await folder_in(library, args.folder)
 

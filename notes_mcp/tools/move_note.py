@@ -52,7 +52,7 @@ class MoveResult(Result):
 
 @tool(title="Move note", read_only=False, destructive=True)
 async def move_note(args: Args, library: "Library", report: Report) -> MoveResult:
-    """Move or rename a note or folder and rewrite every link. Never overwrites. ambiguous: links left as they are."""
+    """Move or rename a note or folder and rewrite every link. Never overwrites. ambiguous: links to mend by hand."""
     if not args.new_path.strip():
         raise InvalidRequestError("new_path is empty: give the new path. Nothing was moved.")
     new_path, warnings = await _destination(library, args.path, args.new_path)

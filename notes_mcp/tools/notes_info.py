@@ -65,7 +65,7 @@ class Overview(Result):
 
 @tool(title="About these notes", read_only=True, idempotent=True)
 async def notes_info(args: Args, library: "Library", report: Report) -> Overview:
-    """The folders served, newest notes, latest changes with their change_id, problems found, limits."""
+    """Folders, newest notes, changes made by these tools, problems (some of each kind, problem_counts: all), limits."""
     info = await library.info()
     room = library.settings.max_answer_chars // 5
     shown = _of_every_kind([_problem(problem) for problem in info.problems], room)

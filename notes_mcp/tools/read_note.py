@@ -33,7 +33,7 @@ _FACTS_CHARS = 800  # kept free for the facts, beside the path
 class Args(Arguments):
     path: str = Field(description="Path, name, URI or Note#Heading")
     section: str | None = Field(None, description="Heading, A > B or ^block")
-    view: Literal["content", "outline", "properties", "links"] = Field("content", description="properties: as written")
+    view: Literal["content", "outline", "properties", "links"] = Field("content", description="links: outgoing")
     start_line: int | None = Field(None, ge=1, description="First line")
     start_char: int | None = Field(None, ge=1, description="Within a long line")
     max_chars: int = Field(20_000, ge=1, description="At most")

@@ -57,7 +57,7 @@ class Found(Result):
 
 @tool(title="Search notes", read_only=True, idempotent=True)
 async def search_notes(args: Args, library: "Library", report: Report) -> Found:
-    """Search in any language: ranked notes with their matching lines. relaxed: no note has all words."""
+    """Search in any language: ranked notes, matching lines (more: not shown). relaxed: no note has all words."""
     tags = tuple(tag.strip().lstrip("#") for tag in args.tags)
 
     folder = await folder_in(library, args.folder)

@@ -23,7 +23,7 @@ _MARKDOWN = (".md", ".markdown")
 
 class Args(Arguments):
     path: str = Field(description="Path or name")
-    set: dict[str, Any] = Field({}, description="Keys and values; null: empty")
+    set: dict[str, Any] = Field({}, description="Keys and values, lists as a whole; null: empty")
     remove: list[str] = Field([], description="Keys")
     if_match: str | None = Field(None, description="etag it must have")
     dry_run: bool = Field(False, description="Only show")
@@ -37,7 +37,7 @@ class PropertiesResult(WriteResult):
 
 @tool(title="Set properties", read_only=False, destructive=True, idempotent=True)
 async def set_properties(args: Args, library: "Library", report: Report) -> PropertiesResult:
-    """Set or remove front matter keys; order, comments, quotes and all other keys stay as they are."""
+    """Set or remove front matter keys; all else stays as it is."""
     if not args.set and not args.remove:
         raise InvalidRequestError('Nothing to do: give set={"key": value} or remove=["key"]. Nothing was written.')
     path, _ = await with_section(library, args.path)

@@ -42,7 +42,10 @@ class UndoResult(Result):
 
 @tool(title="Undo change", read_only=False, destructive=True)
 async def undo_change(args: Args, library: "Library", report: Report) -> UndoResult:
-    """Take back a change, or the last one even if it is an undo: that redoes. Files changed since are refused."""
+    """Take back a change. Again without change_id redoes it: to go further back give older ones (notes_info).
+
+    Files changed since are refused.
+    """
     change_id = None if args.change_id is None else args.change_id.strip()
     if change_id == "":
         raise InvalidRequestError("change_id is empty: leave it out to undo the last change. Nothing was undone.")

@@ -23,7 +23,7 @@ _NEAREST = 5
 class Args(Arguments):
     action: Literal["add", "remove", "rename"] = Field(description="What to do")
     tags: list[str] = Field(min_length=1, description="Without #")
-    new_tag: str | None = Field(None, description="For rename")
+    new_tag: str | None = Field(None, description="For rename; one in use: they merge")
     paths: list[str] = Field([], description="Notes, needed to add or remove; rename: all if left out")
     dry_run: bool = Field(False, description="Only show")
 

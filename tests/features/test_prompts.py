@@ -248,6 +248,13 @@ async def test_weekly_review_embeds_the_daily_notes_of_the_seven_days_in_order(w
     assert "2026-W31, 2026-07-27 to 2026-08-02" in opening(result)
 
 
+async def test_a_review_of_the_past_says_that_later_changes_hide_earlier_ones():
+    library = NotesInADict({"a.md": "x"})
+    for name, past, now in (("daily_review", {"date": "yesterday"}, {}), ("weekly_review", {"week": "last week"}, {})):
+        assert "changed then and again later" in opening(await got(library, name, **past))
+        assert "again later" not in opening(await got(library, name, **now))
+
+
 async def test_find_connections_embeds_the_note_and_its_candidates_with_reasons():
     library = NotesInADict(
         {

@@ -1,6 +1,7 @@
 """Stands between a client and its server and writes down every line: `python tee.py LOG COMMAND [ARGUMENT…]`.
 
 In LOG, a line from the client begins with `>`, one from the server with `<`; the last one is `=` and the exit code.
+`{pid}` in the name of LOG is this process: some clients start a server twice.
 A line is written down before it is passed on, so a request always stands before its answer.
 """
 
@@ -14,7 +15,7 @@ from typing import BinaryIO
 def main(log_path: str, *command: str) -> int:
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     lock = Lock()
-    with open(log_path, "ab", buffering=0) as log:
+    with open(log_path.replace("{pid}", str(os.getpid())), "ab", buffering=0) as log:
 
         def pass_on(mark: bytes, source: BinaryIO, sink: BinaryIO) -> None:
             for line in source:

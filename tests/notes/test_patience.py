@@ -71,6 +71,6 @@ async def test_cancelled_searches_do_not_hold_up_the_next_call(
                     tasks.start_soon(search)
                 await anyio.to_thread.run_sync(reading.wait)
                 tasks.cancel_scope.cancel()
-                go.set()
+            go.set()
             assert len(read) <= READERS
             assert (await library.list_notes()).total == 40

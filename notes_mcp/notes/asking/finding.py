@@ -243,7 +243,7 @@ def _lines_in(text: str, *, headings: snippets.Headings, pattern: Pattern, deadl
 
 def _decoded(folder: Folder, path: str) -> Text | None:
     try:
-        return Text.decode(folder.vault.read(path)[0])
+        return Text.decode(folder.vault.read_here(path)[0])
     except NoteError:
         return None
 

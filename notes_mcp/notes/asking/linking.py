@@ -8,10 +8,10 @@ come out are as clients see them. Reads the disk through `Vault`, writes nothing
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from notes_mcp.errors import InvalidRequestError, NoteError, NotFoundError
+from notes_mcp.notes import patience
 from notes_mcp.notes.answers import IndexState
 from notes_mcp.notes.asking import cursor as cursors
 from notes_mcp.notes.asking.answering import Answers
@@ -190,7 +190,7 @@ class Linker:
         found: list[Linked] = []
         to = self._shelf.label(folder, path)
         pattern = mentions.pattern(names)
-        for source in islice(sorted(candidates), MAX_MENTIONING):
+        for source in patience.each(sorted(candidates)[:MAX_MENTIONING], "notes looked through"):
             try:
                 data, _ = folder.vault.read(source)
             except NoteError:
@@ -223,4 +223,3 @@ def _numbered(rows: Iterable[Linked], *, by_target: bool) -> list[Keyed]:
         numbers[home] = number = numbers.get(home, -1) + 1
         keyed.append(((home, number), link))
     return sorted(keyed, key=lambda entry: entry[0])
-

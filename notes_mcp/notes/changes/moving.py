@@ -19,6 +19,7 @@ from notes_mcp.errors import (
     StaleError,
     StorageError,
 )
+from notes_mcp.notes import patience
 from notes_mcp.notes.changes import steps
 from notes_mcp.notes.changes.steps import Step
 from notes_mcp.notes.changes.transaction import Transactions
@@ -170,7 +171,7 @@ class Mover:
     def _bring_index_in_step(self) -> None:
         """A link that was written a moment ago, by whomever, must be known too."""
         survey = self._folder.survey()
-        for portion in self._folder.chunks(survey):
+        for portion in patience.each(list(self._folder.chunks(survey)), "batches of changed files taken in"):
             self._folder.refresh(seen=portion, quiet=survey.first)
 
     def _relink(self, moves: Moves) -> tuple[tuple[Relinked, ...], tuple[Left, ...]]:
@@ -178,7 +179,7 @@ class Mover:
         after = Moved(before, moves)
         relinked: list[Relinked] = []
         left: list[Left] = []
-        for path in plan(moves, before, self._folder.index):
+        for path in patience.each(plan(moves, before, self._folder.index), "files with links looked through"):
             there = moves.get(path, path)
             try:
                 data, state = self._vault.read_attachment(path, self._max_file_bytes)

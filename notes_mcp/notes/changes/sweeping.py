@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from notes_mcp.errors import BusyError, ExistsError, NoteError, NotFoundError, ReadOnlyError, StaleError, StorageError
+from notes_mcp.notes import patience
 from notes_mcp.notes.changes import steps
 from notes_mcp.notes.changes.transaction import Transactions
 from notes_mcp.notes.folder import Folder
@@ -82,7 +83,7 @@ class Sweeper:
     def _asked(self, tags: Sequence[str]) -> list[str]:
         # A tag that was written a moment ago, by whomever, must be known too.
         survey = self._folder.survey()
-        for portion in self._folder.chunks(survey):
+        for portion in patience.each(list(self._folder.chunks(survey)), "batches of changed files taken in"):
             self._folder.refresh(seen=portion, quiet=survey.first)
         found: set[str] = set()
         for tag in tags or (None,):
@@ -99,7 +100,7 @@ class Sweeper:
     def _plan(self, transform: Transform, paths: Iterable[str]) -> Sweep:
         changed: list[Swept] = []
         skipped: list[Skipped] = []
-        for path in paths:
+        for path in patience.each(paths, "notes looked through"):
             try:
                 before, state = self._vault.read(path)
                 after, count = transform(state, before)

@@ -19,6 +19,7 @@ from notes_mcp.errors import (
     StaleError,
     StorageError,
 )
+from notes_mcp.notes import patience
 from notes_mcp.notes.changes import steps as stepping
 from notes_mcp.notes.changes.changefile import Image
 from notes_mcp.notes.changes.journal import Journal, Record
@@ -62,7 +63,8 @@ class Transactions:
             _log.warning("an unfinished change is left for later: %s", error)
 
     def apply(self, tool: str, steps: Sequence[Step], *, undoes: str | None = None) -> str | None:
-        """All steps, in order, within `writing`; or none, and what stopped them is raised.
+        """All steps, in order, within `writing`; or none, and what stopped them is raised: also that nobody wants
+        them any more (`patience`), which is asked before each.
 
         Gives the change's id; None if there is no journal. A change of a single file is made even where the
         journal fails; one of several is not: StorageError, as a crash could leave it half done.
@@ -71,7 +73,7 @@ class Transactions:
         change_id = self._begin(tool, images, undoes)
         taken = 0
         try:
-            for step in steps:
+            for step in patience.each(steps, "files written"):
                 stepping.take(self._vault, step)
                 taken += 1
         except BaseException as error:
@@ -85,7 +87,7 @@ class Transactions:
         """Takes back what was done up to the last of `images`, whose step failed."""
         try:
             states = stepping.states(self._vault, images)
-            if states[-1] == "other" or isinstance(error, _OVERTAKEN):
+            if states[-1] == "other" or isinstance(error, (*_OVERTAKEN, patience.UnwantedError)):
                 # The step did nothing: what is there is somebody else's, even if it is what we would have written.
                 states[-1] = "before"
             whole = self._take_back(images, states)

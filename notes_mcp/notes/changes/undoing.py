@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from notes_mcp.errors import BusyError, ExistsError, NoteError, NotFoundError, ReadOnlyError, StaleError, StorageError
+from notes_mcp.notes import patience
 from notes_mcp.notes.changes import steps
 from notes_mcp.notes.changes.changefile import Image
 from notes_mcp.notes.changes.journal import Journal, Record
@@ -124,7 +125,7 @@ class Undoer:
             kept = {refusal.path for refusal in plan.refused}
             rest = dict.fromkeys(image.path for image in record.images if image.path not in kept)
             return _Plan(record, refused=[*plan.refused, *(Refusal(path, reason) for path in rest)])
-        for image in reversed(others):
+        for image in patience.each(others[::-1], "files looked at"):
             self._try(plan, image, image.path, _place_before(image.path, moves), image.after_etag)
         return plan
 

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from notes_mcp.errors import BusyError
+from notes_mcp.notes import patience
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -27,7 +28,8 @@ _UNLOCKABLE = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP,
 
 
 class WriteLock:
-    """`with lock:` waits up to `timeout_ms` for every other writer of `root`, then BusyError.
+    """`with lock:` waits up to `timeout_ms` for every other writer of `root`, then BusyError; or as long as
+    somebody wants it (`patience`).
 
     `directory` is where the lock file goes (made 0700, file 0600); None, or one that cannot be written, leaves
     the lock on the folder itself. One object per thread that writes; not re-entrant.
@@ -59,9 +61,12 @@ class WriteLock:
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock: BaseFileLock = FileLock(self._file, mode=0o600)
-            lock.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=_RETRY_S)
-        except Timeout as error:
-            raise self._busy() from error
+            while True:
+                try:
+                    lock.acquire(blocking=False)
+                    break
+                except Timeout as error:
+                    self._wait(deadline, error)
         except OSError as error:
             _log.warning("%s: no lock file there (%s); the lock on the notes folder itself must do", self._file, error)
             self._file = None
@@ -87,9 +92,13 @@ class WriteLock:
                     return  # network file systems want a file; the one in the cache is held
                 if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
                     raise
-            if time.monotonic() >= deadline:
-                raise self._busy()
-            time.sleep(_RETRY_S)
+                taken = error
+            self._wait(deadline, taken)
 
-    def _busy(self) -> BusyError:
-        return BusyError(f'Another program has been writing to "{self._root}" for too long. Try again in a moment.')
+    def _wait(self, deadline: float, taken: OSError) -> None:
+        if time.monotonic() >= deadline:
+            raise BusyError(
+                f'Another program has been writing to "{self._root}" for too long. Try again in a moment.'
+            ) from taken
+        patience.still_wanted()
+        time.sleep(_RETRY_S)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from notes_mcp.events import Report
 from notes_mcp.notes.answers import Hit
-from notes_mcp.notes.index.query import parse
+from notes_mcp.notes.index.query import Query, parse
 from notes_mcp.tools._answer import Progress, clip, clip_tags, fit_page, progress
 from notes_mcp.tools._dates import iso
 from notes_mcp.tools._none import nothing
@@ -87,16 +87,30 @@ async def search_notes(args: Args, library: "Library", report: Report) -> Found:
     found = await fit_page(ask, args.limit, library.settings.max_answer_chars)
     if found.total:
         return found
-    parsed = parse(args.query).filters if args.mode == "words" else ()
-    in_query = [each.name for each in parsed if each.kind == "tag" and not each.negative]
-    said, near = await nothing(
-        library,
-        tags=list(dict.fromkeys((*filter(None, tags), *in_query))),
-        properties=args.properties,
-        modified_after=args.modified_after,
-    )
+    said, near = await _why(args, library, [tag for tag in tags if tag])
     meant = [*(found.did_you_mean or []), *near]
     return found.model_copy(update={"warnings": said or None, "did_you_mean": meant or None})
+
+
+async def _why(args: Args, library: "Library", tags: list[str]) -> tuple[list[str], list[str]]:
+    """Why nothing was found: sentences, and names that may have been meant."""
+    query = parse(args.query) if args.mode == "words" else Query()
+    asked = [each for each in query.filters if not each.negative]
+    in_query = {kind: [each.name for each in asked if each.kind == kind] for kind in ("tag", "path")}
+    said, near = await nothing(
+        library,
+        tags=list(dict.fromkeys((*tags, *in_query["tag"]))),
+        properties={**args.properties, **{each.name: each.value or None for each in asked if each.kind == "property"}},
+        modified_after=args.modified_after,
+        paths=in_query["path"],
+        titles=[" ".join(term.tokens) for term in query.terms() if term.column],
+    )
+    narrowed = [name for name in ("folder", "tags", "properties", "modified_after") if getattr(args, name)]
+    if narrowed and not said:
+        everywhere = (await library.search(args.query, mode=args.mode, limit=1)).total
+        if everywhere:
+            said.append(f"Without {', '.join(narrowed)} the query matches {everywhere} in all.")
+    return said, near
 
 
 def _row(hit: Hit) -> HitRow:

@@ -269,6 +269,28 @@ async def test_an_empty_answer_says_which_part_matches_nothing(call: Caller, fol
     assert "2200-1-1" in found["warnings"][0]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said", "near"),
+    [
+        ({"query": "path:projcts"}, "No path contains projcts", "Projects/Plan.md"),
+        ({"query": "title:nowhere"}, "No title has nowhere", None),
+        ({"query": "[owner:me] Plan"}, "No note has the property owner.", None),
+        ({"query": "[status:closed]"}, "status with the value closed", None),
+        ({"query": "sharp", "folder": "Projects"}, "Without folder the query matches 1 in all", None),
+        ({"query": "sharp", "folder": "Projects", "mode": "exact"}, "Without folder the query matches 1 in all", None),
+        ({"query": "sharp", "properties": {"status": "open"}}, "Without properties the query matches 1", None),
+    ],
+)
+async def test_what_leaves_out_every_note_is_named_with_what_is_near(
+    call: Caller, arguments: dict[str, Any], said: str, near: str | None
+) -> None:
+    found = await answer(call, "search_notes", **arguments)
+    assert found["total"] == 0
+    assert len(found["warnings"]) == 1
+    assert said in found["warnings"][0].replace('"', "").replace("'", "")
+    assert near is None or near in found["did_you_mean"]
+
+
 async def test_an_answer_with_hits_or_with_no_condition_gives_no_reasons(call: Caller) -> None:
     assert "warnings" not in await answer(call, "search_notes", query="Plan", properties={"Status": "open"})
     assert "warnings" not in await answer(call, "search_notes", query="zzzzqqq")

@@ -18,7 +18,7 @@ from notes_mcp.notes.index.scope import Key, Scope, rank
 WEIGHTS = "10.0, 8.0, 5.0, 4.0, 3.0, 1.0"
 NAMED, HEADED = "title aliases", "tags headings path"
 # Beyond what counting a word many times in a text can reach: bm25 tends to 2.2 times the least.
-TIMES_NAMED, TIMES_HEADED, TIMES_TOGETHER, TIMES_IN_ORDER = 2.0, 1.5, 1.3, 1.5
+TIMES_NAMED, TIMES_HEADED, TIMES_TOGETHER, TIMES_IN_ORDER = 2.0, 1.5, 2.5, 1.4
 NEAR = 10  # words between, at most
 MOST_WORK = 6_000  # matching notes times words: about 10 ms
 TIMES_RELAXED = 3  # the work that is worth it where no note has all the words

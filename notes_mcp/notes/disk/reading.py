@@ -11,10 +11,10 @@ import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from notes_mcp.errors import ForbiddenError, StorageError, TooLargeError
+from notes_mcp.errors import BusyError, ForbiddenError, StorageError, TooLargeError
 from notes_mcp.notes.disk.door import Door
 from notes_mcp.notes.disk.files import READ, Folder
-from notes_mcp.notes.disk.listing import Listing, state_of
+from notes_mcp.notes.disk.listing import Listing, downloaded, state_of
 from notes_mcp.notes.disk.told import told
 from notes_mcp.notes.records import FileState, Scan
 from notes_mcp.notes.text import new_hash
@@ -91,6 +91,13 @@ class Reading(Door):
     def read(self, path: str) -> tuple[bytes, FileState]:
         """The whole file and its state. TooLargeError over `max_note_bytes`; UnreadableError, BusyError, …"""
         return self.read_attachment(path, self._max_note_bytes)
+
+    def read_here(self, path: str) -> tuple[bytes, FileState]:
+        """The same for a file that nobody asked for by name: BusyError where a cloud drive would have to fetch it."""
+        with told(path):
+            if not downloaded(self._file(path).info):
+                raise BusyError(f'"{path}" is not on this computer yet. Read it by its path to have it fetched.')
+        return self.read(path)
 
     def read_attachment(self, path: str, max_bytes: int) -> tuple[bytes, FileState]:
         """The whole file and its state. TooLargeError over `max_bytes`."""

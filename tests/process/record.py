@@ -12,6 +12,8 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1] / "wire"))  # as pytest's settings have it
+
 import dialogue
 import talks
 

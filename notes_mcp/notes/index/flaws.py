@@ -14,7 +14,7 @@ from notes_mcp.notes.index.schema import SPELT_SQL, Connection, scalar
 from notes_mcp.notes.links.links import NOTE_EXTENSIONS
 from notes_mcp.notes.records import Problem
 
-MAX_RESOLVED = 5_000
+MAX_RESOLVED = 2_000
 # A link by such an alias ends in another name than the alias.
 _ODD_ALIASES = "SELECT EXISTS(SELECT 1 FROM aliases WHERE key GLOB '*[/%]*' OR {})".format(
     " OR ".join(f"key GLOB '*{extension}'" for extension in NOTE_EXTENSIONS)

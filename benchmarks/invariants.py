@@ -23,7 +23,8 @@ from notes_mcp.notes.index import query, schema
 from notes_mcp.notes.markup import facts, markdown, sections
 from notes_mcp.notes.properties import properties, propertyedit
 from notes_mcp.notes.text import Text
-from notes_mcp.wire import jsonrpc, stdio
+from notes_mcp.wire import jsonrpc
+from notes_mcp.wire.lines import Oversized, Splitter
 
 STEPS_AT_LEAST, STEPS_A_BYTE = 40_000, 400
 SHORT_LINE = 64
@@ -46,8 +47,8 @@ def messages(data: bytes) -> None:
         _message(line)
 
 
-def _split(chunks: Iterable[bytes], limit: int) -> list[bytes | stdio.Oversized]:
-    splitter = stdio.Splitter(limit)
+def _split(chunks: Iterable[bytes], limit: int) -> list[bytes | Oversized]:
+    splitter = Splitter(limit)
     lines = [line for chunk in chunks for line in splitter.feed(chunk)]
     return [*lines, *splitter.end()]
 

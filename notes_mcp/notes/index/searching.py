@@ -5,15 +5,18 @@ page's rows are read. What matches is said here; where in the note it matches is
 file as it is now.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import eq
 from typing import Any, TypeAlias
 
 from notes_mcp.notes.index.query import Query, Term, can_relax, excluded_fts, to_fts
 from notes_mcp.notes.index.ranking import Ranking, Rankings, count, ranked, state_of
 from notes_mcp.notes.index.schema import Connection, scalar
 from notes_mcp.notes.index.scope import COLUMNS, Key, Scope, after, check_key, key_of, note_of, order_by, rank
-from notes_mcp.notes.index.segment import is_unspaced
+from notes_mcp.notes.index.segment import fold, is_unspaced
 from notes_mcp.notes.index.stem import stem
 from notes_mcp.notes.records import Note
 
@@ -21,6 +24,9 @@ __all__ = ["Found", "Rankings", "Scored", "search", "suggest"]
 
 MIN_LIKENESS = 0.84
 MIN_WORD_CHARS = 3
+MIN_RUN_LIKENESS = 0.65  # one of three characters may differ
+NOTES_COMPARED = 3
+STRETCHES_COMPARED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +174,38 @@ def suggest(db: Connection, query: Query, read: Callable[[str], str | None], lim
         for term, path in _near(db, word, limit):
             text = "\n".join((path, read(path) or ""))
             found[nearest_form(text, term, word) or term] = None
+    for run in query.terms():
+        found.update(dict.fromkeys(_like_run(db, run, read)))
     return tuple(found)[:limit]
+
+
+def _like_run(db: Connection, term: Term, read: Callable[[str], str | None]) -> Iterator[str]:
+    """For characters without blanks between them that no note has in this order: a stretch of a note that is like it,
+    among the notes that have most pairs of them."""
+    run = "".join(term.tokens)
+    if len(term.tokens) < MIN_WORD_CHARS or not all(map(is_unspaced, term.tokens)) or term.column:
+        return
+    alone = Query(((term,),))
+    if count(db, to_fts(alone) or "", Scope()):
+        return
+    for _, _, path in ranked(db, alone, Scope(), relaxed=True).best[:NOTES_COMPARED]:
+        near = _alike(run, fold(read(path) or ""))
+        if near:
+            yield near
+            return
+
+
+def _alike(run: str, text: str) -> str:
+    """The stretch of `text`, as long as `run`, that has most of its characters at the same places and its first or
+    last one; "" if all have too few."""
+    length, best = len(run), (MIN_RUN_LIKENESS * len(run), "")
+    for char, offset in ((run[0], 0), (run[-1], length - 1)):
+        for found in islice(re.finditer(re.escape(char), text), STRETCHES_COMPARED):
+            stretch = text[max(0, found.start() - offset) : max(0, found.start() - offset) + length]
+            same = float(sum(map(eq, run, stretch)))
+            if same > best[0] and len(stretch) == length and all(map(is_unspaced, stretch)):
+                best = same, stretch
+    return best[1]
 
 
 def _unknown(db: Connection, term: Term) -> list[str]:

@@ -7,6 +7,7 @@ from notes_mcp.errors import InvalidRequestError
 from notes_mcp.notes.index import ranking
 from notes_mcp.notes.index.index import Index
 from notes_mcp.notes.index.query import parse
+from notes_mcp.notes.markup.facts import extract
 from notes_mcp.notes.records import Batch, Entry
 
 
@@ -316,3 +317,32 @@ def test_a_ranking_is_made_anew_after_every_change(index: Index) -> None:
     put(index, note("d.md", "word other", modified_ns=7))
     (hit,) = index.search(parse("word")).hits
     assert hit.note.modified_ns == 7
+
+
+@pytest.mark.parametrize("written", ["caf\u00e9/\u304c", "cafe\u0301/\u304b\u3099"])
+@pytest.mark.parametrize("asked", ["Caf\u00e9", "CAFE\u0301", "caf\u00e9/\u304c", "cafe\u0301/\u304b\u3099"])
+def test_a_tag_is_the_same_in_every_normal_form(index: Index, written: str, asked: str) -> None:
+    tags = extract("a.md", f"text #{written}\n".encode()).tags
+    assert tags == (written,)
+    put(index, note("a.md", "text", tags=tags), note("b.md", "text", tags=["cafe"]))
+    assert found(index, f"tag:{asked}") == found(index, "text", tags=[asked]) == ["a.md"]
+    assert [note.path for note in index.notes(tag=asked).notes] == ["a.md"]
+    assert [tag for tag, _ in index.tags(asked)] == [written]
+
+
+def test_a_misspelt_chinese_phrase_is_offered_as_a_note_writes_it(index: Index) -> None:
+    texts = {"a.md": "物竞天择，适者生存，古今皆然", "b.md": "今天的会议记录", "c.md": "しりとりをした"}
+    put(index, *(note(path, body) for path, body in texts.items()))
+    assert index.did_you_mean(parse("适者生寸"), texts.get) == ("适者生存",)
+    assert index.did_you_mean(parse("会仪记录"), texts.get) == ("会议记录",)
+    assert index.did_you_mean(parse("しりとい"), texts.get) == ("しりとり",)
+    assert index.did_you_mean(parse("适者生存 会议"), texts.get) == ()
+    assert index.did_you_mean(parse("完全不同"), texts.get) == ()
+    assert index.did_you_mean(parse("适者生寸"), lambda path: None) == ()
+
+
+def test_a_misspelt_word_of_another_alphabet_is_offered(index: Index) -> None:
+    texts = {"a.md": "Съешь ещё мягких булок", "b.md": "γρήγορη αλεπού"}
+    put(index, *(note(path, body) for path, body in texts.items()))
+    assert index.did_you_mean(parse("мягкик"), texts.get) == ("мягких",)
+    assert index.did_you_mean(parse("γρηγορα"), texts.get) == ("γρηγορη",)

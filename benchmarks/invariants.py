@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from types import FrameType
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 
@@ -29,7 +29,7 @@ from notes_mcp.wire.lines import Oversized, Splitter
 STEPS_AT_LEAST, STEPS_A_BYTE = 40_000, 400
 SHORT_LINE = 64
 REPEATED_BYTES = 32_768
-OPS = ("replace", "append", "prepend", "insert_before", "insert_after", "replace_section", "delete_section")
+OPS: tuple[edits.Op, ...] = get_args(edits.Op)
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _ENDS_A_LINE = re.compile("[\n\r\u2028\u2029\x85]")
 
@@ -220,8 +220,8 @@ def changes(data: bytes) -> None:
     """An edit loses no byte outside of the passage or section that it names, and adding ones lose none at all."""
     first, new, old, section, note = _fields(data, 5)
     op = OPS[first[0] % len(OPS)] if first else OPS[0]
-    words = [part.decode("utf-8", "replace") for part in (new, old, section)]
-    edit = edits.Edit(op, *words)
+    text, old_text, name = (part.decode("utf-8", "replace") for part in (new, old, section))
+    edit = edits.Edit(op, text, old_text, name)
     try:
         after = Text.decode(edits.apply("Note.md", note, [edit]).data)
     except NoteError:
@@ -229,9 +229,9 @@ def changes(data: bytes) -> None:
     before = Text.decode(note)
     mine = 0
     if op == "replace":
-        mine = max(end - start for start, end in before.occurrences(words[1]))
+        mine = max(end - start for start, end in before.occurrences(old_text))
     elif op in ("replace_section", "delete_section"):
-        found = sections.find(markdown.scan(before.utf8), before.utf8, words[2])
+        found = sections.find(markdown.scan(before.utf8), before.utf8, name)
         mine = found.end - found.start + _blank_around(before.utf8, found.start, found.end)
     kept = _common(before.utf8, after.utf8)
     assert kept >= len(before.utf8) - mine, (edit, note, after.data)

@@ -64,7 +64,7 @@ async def surface(client: Client) -> dict[str, list[Any]]:
     for tool, rows, arguments in asked:
         name = f"{tool} {arguments.get('kind', '')}".strip()
         found[name] = []
-        cursor: dict[str, str] = {}
+        cursor: dict[str, str] | None = {}
         while cursor is not None:
             said = await client.tool(tool, **arguments, **cursor)
             found[name] += said[rows]
@@ -95,7 +95,7 @@ async def work(
     clients: list[Client], mixes: list[Mix], editor: Editor, health: list[Health], seconds: int, each: int
 ) -> None:
     """The mixed load, and the wait until all of it is answered."""
-    background = [asyncio.create_task(one.run()) for one in (editor, *health)]
+    background = [asyncio.create_task(editor.run()), *(asyncio.create_task(one.run()) for one in health)]
     try:
         async with asyncio.timeout(2 * seconds + SETTLE_SECONDS), asyncio.TaskGroup() as tasks:
             for mix in mixes:

@@ -1,3 +1,4 @@
+import random
 import unicodedata
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from notes_mcp.notes.index import segment as segmenting
-from notes_mcp.notes.index.segment import as_written, clean, fold, is_unspaced, key, segment
+from notes_mcp.notes.index.segment import as_written, clean, fold, is_unspaced, keeps_places, key, segment
 
 ANY_TEXT = st.text(max_size=80)
 
@@ -117,3 +118,13 @@ def test_every_character_folds_the_long_way_and_the_short_way_alike() -> None:
 def test_whole_texts_fold_the_long_way_and_the_short_way_alike(letters: list[str]) -> None:
     text = "".join(letters)
     assert fold(text) == segmenting._fold_any(text)
+
+
+def test_text_that_keeps_its_places_is_folded_character_by_character() -> None:
+    kept = [chr(code) for code in range(0x30000) if keeps_places(chr(code))]
+    assert {"a", "É", "今", "，", "が", "글", "。"} <= set(kept)
+    assert [char for char in kept if len(fold(char)) != 1] == []
+    drawn = random.Random(1)
+    for _ in range(500):
+        text = "".join(drawn.choices(kept, k=40))
+        assert fold(text) == "".join(map(fold, text))

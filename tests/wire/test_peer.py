@@ -29,7 +29,7 @@ def req(request_id, method, **params):
 class Talk:
     """A session whose calls do what their params say, and both ends of its peer."""
 
-    def __init__(self, settings=SETTINGS, write=None, reads_on=False):
+    def __init__(self, settings=SETTINGS, write=None, reads_on=False, busy=lambda: False):
         self.incoming: asyncio.Queue = asyncio.Queue()
         self.outgoing: asyncio.Queue = asyncio.Queue()
         self.taken = 0
@@ -42,7 +42,7 @@ class Talk:
         self.closed = asyncio.Event()
         self.close_calls = 0
         self.batches = True
-        self.peer = Peer(MemoryStream(self.lines(), write or self.outgoing.put, reads_on), settings)
+        self.peer = Peer(MemoryStream(self.lines(), write or self.outgoing.put, reads_on), settings, busy)
 
     async def lines(self):
         while (line := await self.incoming.get()) is not None:
@@ -542,6 +542,35 @@ class TestEnd:
             await talk.peer.serve(talk)
         assert talk.cancelled == [1]
         assert talk.left() == [result("l", listened=True)]
+
+    async def test_a_silent_call_is_waited_for_while_somebody_is_busy(self):
+        """What is being written after the end of the input is answered, however long it takes."""
+        asked = 0
+
+        def busy():
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                talk.event(talk.gates, 1).set()
+            return True
+
+        talk = Talk(replace(SETTINGS, silence_ms=20), busy=busy)
+        talk.send(req(1, "wait"), None)
+        async with asyncio.timeout(DEADLINE):
+            await talk.peer.serve(talk)
+        assert asked == 3
+        assert talk.left() == [result(1)]
+
+    async def test_stop_bounds_the_wait_for_who_is_busy(self):
+        talk = Talk(replace(SETTINGS, silence_ms=20, drain_ms=100), busy=lambda: True)
+        talk.send(req(1, "wait"), None)
+        serving = asyncio.create_task(talk.peer.serve(talk))
+        await talk.until_started(1)
+        talk.peer.stop()
+        async with asyncio.timeout(DEADLINE):
+            await serving
+        assert talk.cancelled == [1]
+        assert talk.left() == []
 
     async def test_stop_ends_serving_while_the_client_is_silent(self):
         talk = Talk()

@@ -74,5 +74,5 @@ def mime_type(path: str) -> str:
 def _decode(path: str, uri: str) -> str:
     try:
         return unquote_to_bytes(path).decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise InvalidRequestError(f"The URI {uri!r} is not percent-encoded UTF-8; encode the path as UTF-8.") from None

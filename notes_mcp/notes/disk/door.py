@@ -178,7 +178,10 @@ class Door:
         parts = self._real.inside(absolute)
         if parts is None:
             folder, name = os.path.split(absolute)
-            parts = self._real.inside(os.path.join(os.path.realpath(folder), name))
+            try:
+                parts = self._real.inside(os.path.join(os.path.realpath(folder), name))
+            except ValueError:
+                return None  # a NUL or half a surrogate pair: no name on any disk
         if not parts or any("\\" in part or "\0" in part for part in parts):
             return None
         path = "/".join((*parts[:-1], gate.placeholder_for(parts[-1]) or parts[-1]))

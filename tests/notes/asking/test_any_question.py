@@ -84,6 +84,7 @@ def test_any_string_is_a_query_in_every_mode(shelf: Shelf, text: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 @example("\ud800", "\0")
+@example("NOTES:///\ud800", "file:///\0")
 @example("..", "2" * 5_000)
 def test_any_string_is_a_filter(shelf: Shelf, text: str, other: str) -> None:
     for query in ("fox", f"fox tag:{text} -path:{other}", f'[{text}:{other}] title:"{text}"'):
@@ -102,6 +103,8 @@ def test_any_string_is_a_filter(shelf: Shelf, text: str, other: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(ANY_TEXT)
 @example("\ud800")
+@example("/\0/")
+@example("/\ud800/x")
 def test_any_string_lists_and_completes(shelf: Shelf, text: str) -> None:
     for kind in ("paths", "tags", "folders"):
         names, total = Names(shelf).like(kind, text, 100)

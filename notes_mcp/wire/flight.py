@@ -22,12 +22,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """One call. `size`: bytes of the line it came in."""
+    """One call. `size`: bytes of the line it came in. `cancelled`: nobody wants its outcome any more."""
 
     request: Request
     call: Call
     sink: Sink
     size: int
+    cancelled: bool = False
 
 
 class Flight:
@@ -77,6 +78,7 @@ class Flight:
         entry = self._by_id.pop(request_id, None)
         if entry is None:
             return
+        entry.cancelled = True
         entry.sink(None, None)
         if entry in self._waiting:
             del self._waiting[entry]
@@ -94,7 +96,8 @@ class Flight:
     async def abandon(self) -> None:
         """Cancels every call that is left, unanswered, and waits for their tasks."""
         self._waiting.clear()
-        for task in self._running.values():
+        for entry, task in self._running.items():
+            entry.cancelled = True
             task.cancel()
         if self._running:
             await asyncio.wait(self._running.values())

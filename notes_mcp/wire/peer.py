@@ -181,7 +181,8 @@ class Peer:
             result = await call.run()
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is None or task.cancelling():
+            # Scopes within the call may have counted the task's cancellation as theirs.
+            if entry.cancelled or task is None or task.cancelling():
                 raise
             # Nobody cancelled this call: something it awaited was cancelled, which is a fault like any other.
             frame = self._frames.failure(request, call, error)

@@ -14,7 +14,7 @@ WARM_UP_SHARE = 1 / 3
 MAY_GROW_MB = 12.0
 MAY_GROW_SHARE = 0.12
 MAX_MEMORY_MB = 200.0
-MORE_DESCRIPTORS = 14
+MORE_DESCRIPTORS = 20
 """Connections of readers that were not needed before (two files each), and the like."""
 IDLE_SECONDS = 10.0
 IDLE_ROUNDS = 3

@@ -20,9 +20,16 @@ import talks
 QUIET_SECONDS = 0.5  # lists are announced after 0.15 s of quiet
 _TIMES = re.compile(dialogue.KINDS["time"])
 _MINUTES = re.compile(dialogue.KINDS["minute"])
+_SCORES = re.compile(r'("score":)-?[\d.]+')
 _ETAGS = re.compile(rf"\b{dialogue.KINDS['etag']}\b")
 _CHANGES = re.compile(r'(change_id"?: ?"?)([0-9A-Za-z]{10,32})')
-VARYING = {"priority": "<number>", "version": "<version>", "nextCursor": "<cursor>", "next_cursor": "<cursor>"}
+VARYING = {
+    "priority": "<number>",
+    "score": "<number>",
+    "version": "<version>",
+    "nextCursor": "<cursor>",
+    "next_cursor": "<cursor>",
+}
 
 
 def soften(value, key=""):
@@ -41,6 +48,7 @@ def soften(value, key=""):
     text = _MINUTES.sub("<minute>", text)
     text = _CHANGES.sub(r"\1<change>", text)
     text = _ETAGS.sub("<etag>", text)
+    text = _SCORES.sub(r"\1<number>", text)
     text = text.replace(f'"version":"{dialogue.__version__}"', '"version":"<version>"')
     return text.replace(date.today().isoformat(), "<date>")
 

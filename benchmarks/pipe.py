@@ -103,7 +103,10 @@ class Pipe:
         began = time.perf_counter()
         self.process.stdin.close()
         self.process.wait(10)
-        return time.perf_counter() - began
+        gone = time.perf_counter() - began
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return gone
 
     def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
         self._id += 1

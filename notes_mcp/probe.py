@@ -40,8 +40,11 @@ class Probe:
     @classmethod
     @asynccontextmanager
     async def start(cls, command: Sequence[str], stderr: IO[bytes] | None = None) -> "AsyncIterator[Probe]":
-        """Start `command`; its stderr goes to the file, else to ours. At the end stdin is closed, the exit awaited."""
-        async with await anyio.open_process(command, stderr=stderr) as process:
+        """Start `command`; its stderr goes to the file, else to ours. At the end stdin is closed, the exit awaited.
+
+        In a session of its own: a Ctrl-C at the terminal is for the one that asks, who then ends the server.
+        """
+        async with await anyio.open_process(command, stderr=stderr, start_new_session=True) as process:
             probe = cls(process)
             try:
                 yield probe

@@ -11,6 +11,7 @@ import pytest
 
 from notes_mcp import check as checking
 from notes_mcp.check import check
+from notes_mcp.probe import Probe
 from notes_mcp.report import Report, Step
 from notes_mcp.screen import Screen, width, wrapped
 from notes_mcp.settings import Settings
@@ -148,6 +149,15 @@ def test_ctrl_c_ends_it_and_its_servers_at_once_and_leaves_nothing(tmp_path):
     assert os.waitstatus_to_exitcode(status) == 130
     assert b"Stopped before it was done; nothing was changed." in seen and b"Traceback" not in seen
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("notes-mcp-check-")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sessions are POSIX")
+async def test_a_server_that_is_asked_hears_no_ctrl_c_of_the_terminal():
+    tells = (
+        """import json, os; print(json.dumps({"id": 1, "result": {"session": os.getsid(0)}}), flush=True); input()"""
+    )
+    async with Probe.start([sys.executable, "-c", tells]) as probe:
+        assert (await probe.request("anything", {}))["session"] != os.getsid(0)
 
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path):

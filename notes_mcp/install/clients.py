@@ -18,7 +18,7 @@ from notes_mcp.install.editing import JSON, TOML, Format
 class Machine:
     """What decides where configs are: `sys.platform`, the environment, and the user's home."""
 
-    system: str
+    platform: str
     environ: Mapping[str, str]
     home: PurePath
 
@@ -35,9 +35,9 @@ class Machine:
     @property
     def config(self) -> PurePath:
         """Where programs with windows keep their settings."""
-        if self.system == "win32":
+        if self.platform == "win32":
             return self.folder("APPDATA", self.home / "AppData" / "Roaming")
-        if self.system == "darwin":
+        if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         return self.folder("XDG_CONFIG_HOME", self.home / ".config")
 
@@ -65,7 +65,7 @@ def _claude_desktop(machine: Machine) -> PurePath:
     Packaged since February 2026, and the config in %APPDATA% is then not read (anthropics/claude-code issue 26073).
     """
     places = [machine.config]
-    if machine.system == "win32":
+    if machine.platform == "win32":
         packages = machine.folder("LOCALAPPDATA", machine.home / "AppData" / "Local") / "Packages"
         own = [packages / name / "LocalCache" / "Roaming" for name in _names(packages) if name.startswith("Claude_")]
         places = sorted(own, key=lambda place: not os.path.exists(place / "Claude")) or places
@@ -98,9 +98,9 @@ def _windsurf(machine: Machine) -> PurePath:
 
 
 def _zed(machine: Machine) -> PurePath:
-    if machine.system == "win32":
+    if machine.platform == "win32":
         return machine.config / "Zed" / "settings.json"
-    config = machine.home / ".config" if machine.system == "darwin" else machine.config
+    config = machine.home / ".config" if machine.platform == "darwin" else machine.config
     return config / "zed" / "settings.json"
 
 

@@ -44,7 +44,11 @@ async def test_a_dry_run_is_no_news(server, watch, place):
 
 async def test_each_spelling_of_a_uri_is_answered_in_its_own_words(watch, place, watched):
     note = place / "计划 é.md"
-    note.write_text("计划\n", "utf-8")
+    async with watch(note) as before:
+        note.write_text("计划\n", "utf-8")
+        await before.until(("resources",))
+        await before.nothing_more()
+        assert before.heard.count(("resources",)) == 1
     path = f"{place.name}/计划 é.md"
     escaped = f"{place.name}/%E8%AE%A1%E5%88%92%20%C3%A9.md"
     spellings = [

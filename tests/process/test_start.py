@@ -130,7 +130,7 @@ class TestHelp:
         done = run(home, command=[sys.executable, "-c", "\n".join(line[12:] for line in code.splitlines())])
         loaded = json.loads(done.stderr.decode().splitlines()[-1])
         ours = {name for name in loaded if name.startswith("notes_mcp.")}
-        assert ours <= {"notes_mcp.cli", "notes_mcp.settings"}
+        assert ours <= {"notes_mcp.cli", "notes_mcp.faults", "notes_mcp.settings"}
         assert not HEAVY & set(loaded)
 
     def test_the_handshake_is_answered_before_the_notes_are_loaded(self, home, folder, injected):

@@ -33,7 +33,7 @@ SAVES = 10
 Figures = dict[str, float]
 Calls = dict[str, Callable[[int], object]]
 
-# At most, on 10,000 notes, the second where two are given on 100,000; a percentage is at least. The rest is not promised.
+# At most, on 10,000 notes (the second: on 100,000); a percentage is at least. The rest is not promised.
 TARGETS = {
     "first index, s": "15",
     "worst ping while indexing, ms": "20",

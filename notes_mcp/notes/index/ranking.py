@@ -20,8 +20,8 @@ NAMED, HEADED = "title aliases", "tags headings path"
 # Beyond what counting a word many times in a text can reach: bm25 tends to 2.2 times the least.
 TIMES_NAMED, TIMES_HEADED, TIMES_TOGETHER, TIMES_IN_ORDER = 2.0, 1.5, 2.5, 1.4
 NEAR = 10  # words between, at most
-MOST_WORK = 6_000  # matching notes times words: about 10 ms
-TIMES_RELAXED = 3  # the work that is worth it where no note has all the words
+MOST_WORK = 3_000  # matching notes times words: about 5 ms
+TIMES_RELAXED = 6  # the work that is worth it where no note has all the words
 KEPT = 100  # of each ranking
 RANKINGS_KEPT = 64
 TITLES_READ = 1_000

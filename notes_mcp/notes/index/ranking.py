@@ -6,7 +6,7 @@ Words of very many notes say little: then only notes that have them in such plac
 the newest first. What takes time is bounded thereby, and kept as long as the index stays the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -79,14 +79,15 @@ def ranked(db: Connection, query: Query, scope: Scope, *, relaxed: bool, whole: 
     if not total:
         return Ranking(0, (), True)
     work = total * sum(len(term.tokens) for term in query.terms())
-    rest = None
+    rest = chosen = None
     if work > MOST_WORK * (TIMES_RELAXED if relaxed else 1):
-        narrow = _telling(db, query, scope, relaxed)
+        chosen = _telling(db, query, scope, relaxed)
+        narrow = " OR ".join(f"({part})" for part in chosen)
         rest = f"({expression}) NOT ({narrow})" if narrow else expression
         scores = _scores(db, narrow, scope) if narrow else {}
     else:
         scores = _scores(db, expression, scope)
-    _weigh(db, query, scores, relaxed)
+    _weigh(db, query, scores, relaxed, chosen)
     entries = _keys(db, scores, len(scores) if whole else KEPT)
     return Ranking(total, tuple(entries), len(entries) == len(scores), rest)
 
@@ -110,30 +111,38 @@ def _scores(db: Connection, expression: str, scope: Scope) -> dict[int, float]:
     return dict(db.execute(sql, [*values, expression]))
 
 
-def _telling(db: Connection, query: Query, scope: Scope, relaxed: bool) -> str:
-    """An expression for those matches that have the words where they tell something, as many as can be scored."""
-    parts = [in_order_fts(query, "title"), to_fts(query, relaxed=relaxed, columns=NAMED)]
-    if not relaxed:
-        ordered = in_order_fts(query)
-        parts.append(ordered if ordered and count(db, ordered, scope) else together_fts(query, NEAR))
-    parts.append(to_fts(query, relaxed=relaxed, columns=HEADED))
-    left, chosen = MOST_WORK, []
-    for part in filter(None, parts):
-        cost = count(db, part, scope)
-        if 0 < cost <= left:
-            chosen.append(f"({part})")
+def _telling(db: Connection, query: Query, scope: Scope, relaxed: bool) -> list[str]:
+    """Expressions for those matches that have the words where they tell something, as many as can be scored."""
+    left, chosen = MOST_WORK, list[str]()
+
+    def choose(part: str | None) -> int:
+        nonlocal left
+        cost = count(db, part, scope) if part else 0
+        if part and 0 < cost <= left:
+            chosen.append(part)
             left -= cost
-    return " OR ".join(chosen)
+        return cost
+
+    choose(in_order_fts(query, "title"))
+    choose(to_fts(query, relaxed=relaxed, columns=NAMED))
+    if not relaxed and not choose(in_order_fts(query)):
+        choose(together_fts(query, NEAR))
+    choose(to_fts(query, relaxed=relaxed, columns=HEADED))
+    return chosen
 
 
-def _weigh(db: Connection, query: Query, scores: dict[int, float], relaxed: bool) -> None:
-    """Multiplies the scores of those with the words in better places, and puts exact titles before all."""
+def _weigh(db: Connection, query: Query, scores: dict[int, float], relaxed: bool, chosen: Sequence[str] | None) -> None:
+    """Multiplies the scores of those with the words in better places, and puts exact titles before all.
+
+    Where only what was `chosen` is scored, looking for more that stand together would find what has no score.
+    """
     if len(scores) < 2:
         return
     found = [(to_fts(query, relaxed=relaxed, columns=NAMED), TIMES_NAMED)]
     found.append((to_fts(query, relaxed=relaxed, columns=HEADED), TIMES_HEADED))
     if not relaxed:
-        found += [(together_fts(query, NEAR), TIMES_TOGETHER), (in_order_fts(query), TIMES_IN_ORDER)]
+        near = [(together_fts(query, NEAR), TIMES_TOGETHER), (in_order_fts(query), TIMES_IN_ORDER)]
+        found += [(part, times) for part, times in near if chosen is None or part in chosen]
     for expression, times in found:
         if expression is None:
             continue

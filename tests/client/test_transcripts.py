@@ -13,7 +13,7 @@ from wire_schemas import NOTIFICATIONS, checkout, validator
 
 HERE = Path(__file__).parents[1]
 TALKS = sorted([*(HERE / "transcripts").glob("*.jsonl"), *(HERE / "protocol" / "golden").glob("*.jsonl")])
-_NUMBER = re.compile(r'"<number>"')
+_NUMBER = re.compile(r'"<number>"|<number>')
 
 
 def steps(path):

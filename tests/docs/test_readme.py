@@ -41,13 +41,18 @@ def server(home, environment, monkeypatch):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     pipe = Pipe([sys.executable, "-m", "notes_mcp", f"--cache-dir={home / 'cache'}", str(home / "Notes")])
+    while "index" in pipe.tool("list_notes", {"limit": 1})["structuredContent"]:
+        pass  # each answer waits for the index a while
     yield pipe
     pipe.close()
 
 
 def test_the_set_up_is_two_commands_and_the_checks_run_the_one_that_tests():
     jobs = [command.rpartition(" && ")[2] for command in SET_UP]
-    assert sorted(jobs) == [".venv/bin/notes-mcp check sample_notes", ".venv/bin/python -m pytest -q"]
+    assert sorted(jobs) == [
+        ".venv/bin/notes-mcp check sample_notes",
+        ".venv/bin/python -m pytest -q -n auto --dist loadfile",
+    ]
     assert "README.md" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 

@@ -143,16 +143,25 @@ def _weigh(db: Connection, query: Query, scores: dict[int, float], relaxed: bool
     if not relaxed:
         near = [(together_fts(query, NEAR), TIMES_TOGETHER), (in_order_fts(query), TIMES_IN_ORDER)]
         found += [(part, times) for part, times in near if chosen is None or part in chosen]
-    for expression, times in found:
-        if expression is None:
-            continue
-        for (number,) in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)):
-            if number in scores:
-                scores[number] *= times
+    named, *_ = [_raise(db, scores, expression, times) for expression, times in found]
+    if not named:
+        return
     best = max(scores.values())
     for number in _exactly_named(db, query):
         if number in scores:
             scores[number] += best
+
+
+def _raise(db: Connection, scores: dict[int, float], expression: str | None, times: float) -> bool:
+    """Multiplies the scores of what matches. False if nothing at all does."""
+    if expression is None:
+        return True
+    some = False
+    for (number,) in db.execute("SELECT rowid FROM words WHERE words MATCH ?", (expression,)):
+        some = True
+        if number in scores:
+            scores[number] *= times
+    return some
 
 
 def _exactly_named(db: Connection, query: Query) -> Iterator[int]:

@@ -61,7 +61,15 @@ def test_the_sdist_holds_what_the_tests_need(built):
     [sdist] = [path for name, path in built.items() if name.endswith(".tar.gz")]
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", ".ci/run", "tests/test_imports.py", "release/bundle.py"} <= names
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        ".ci/run",
+        "tests/test_imports.py",
+        "release/bundle.py",
+        "docs/session.svg",
+    } <= names
     assert {f"sample_notes/{path.name}" for path in (ROOT / "sample_notes").glob("*.md")} <= names
     assert not [name for name in names if name.endswith(".pyc")]
 

@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 from notes_mcp.notes.patience import UnwantedError, Wish, work_for
 
 READERS = 3
-HELP_S = 0.004
-"""How long work may wait for a thread before another one is woken: short jobs are done faster by one alone, since
-threads fight over the interpreter."""
+HELP_S = 0.002
+"""How long work may wait while no job is taken up before another thread is woken: short jobs are done faster by one
+alone, since threads fight over the interpreter."""
 T = TypeVar("T")
 
 
@@ -61,6 +61,7 @@ class _Pool:
         self._done: deque[_Job[Any]] = deque()
         self._lock = threading.Lock()
         self._awake = 0
+        self._taken = 0
         self._threads: list[threading.Thread] = []
         self._calls: SimpleQueue[bool] = SimpleQueue()
         self._help: asyncio.TimerHandle | None = None
@@ -82,7 +83,7 @@ class _Pool:
         if idle:
             self._wake()
         elif self._help is None and self._awake < self._most:
-            self._help = loop.call_later(HELP_S, self._wake_another)
+            self._help = loop.call_later(HELP_S, self._wake_another, self._taken)
 
     def stop(self) -> None:
         for _ in self._threads:
@@ -95,13 +96,18 @@ class _Pool:
             thread.start()
         self._calls.put(True)
 
-    def _wake_another(self) -> None:
+    def _wake_another(self, taken: int) -> None:
+        """If work waits and none was taken up since `taken`."""
         self._help = None
         with self._lock:
             if not self._jobs or self._awake >= self._most:
                 return
-            self._awake += 1
-        self._wake()
+            stuck = self._taken == taken
+            self._awake += stuck
+        if stuck:
+            self._wake()
+        elif self._loop is not None:
+            self._help = self._loop.call_later(HELP_S, self._wake_another, self._taken)
 
     def _run(self) -> None:
         while self._calls.get():
@@ -119,6 +125,7 @@ class _Pool:
     def _next(self) -> "_Job[Any] | None":
         with self._lock:
             if self._jobs:
+                self._taken += 1
                 return self._jobs.popleft()
             self._awake -= 1
             return None

@@ -356,7 +356,7 @@ def test_a_path_that_became_a_link_to_another_note_is_gone_as_a_note_of_its_own(
 
 
 def test_a_note_that_became_a_folder_is_gone_and_what_is_in_it_is_there(folder: Folder, root: Path) -> None:
-    (root / "a.md").unlink()
+    (root / "a.md").rename(root.parent / "kept.md")  # its inode stays taken: given to the new note, it would be a move
     fill(root, {"a.md/inside.md": "inside\n"})
     folder.refresh(["a.md"], sure=True)
     assert set(kinds(folder)) == {("deleted", "a.md"), ("created", "a.md/inside.md")}

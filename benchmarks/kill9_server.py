@@ -66,7 +66,7 @@ async def in_peace(base: Path, call: Call | None) -> tuple[bool, bool, float]:
         await running
 
 
-async def _silent(*_: Any, **__: Any) -> None:
+def _silent(*_: Any, **__: Any) -> None:
     """Progress that nobody hears."""
 
 

@@ -214,8 +214,13 @@ def _add_serve_options(parser: _Parser) -> None:
     parser.add_argument(
         "--log-level", metavar="LEVEL", type=_log_level, help="what goes to stderr: " + ", ".join(LOG_LEVELS)
     )
-    parser.add_argument("--max-note-bytes", metavar="N", type=_size, help="larger notes are listed, not read (10 MiB)")
-    parser.add_argument("--cache-dir", metavar="DIR", help="where the search index lives")
+    parser.add_argument(
+        "--max-note-bytes",
+        metavar="N",
+        type=_size,
+        help="larger notes are listed, not read: bytes, or 512k, 10m (the default)",
+    )
+    parser.add_argument("--cache-dir", metavar="DIR", help="where index, journal and lock live")
 
 
 def _add_environment(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -300,5 +305,5 @@ def _nearest_folder(path: Path) -> str:
         names = []
     close = difflib.get_close_matches(path.absolute().relative_to(parent).parts[0], names, n=1)
     if close:
-        return f"did you mean {parent / close[0]}? Correct the path in the client's config"
-    return "create the folder, or correct the path in the client's config (an absolute path is safest)"
+        return f"did you mean {parent / close[0]}? Correct the path here or in the client's config"
+    return "create the folder, or correct the path here or in the client's config; for commands see `notes-mcp --help`"

@@ -120,7 +120,11 @@ class Screen:
             for line in report.stderr.rstrip().splitlines():
                 self._print(f"  {line}")
         if report.ok:
-            self._print("\n" + self._colour("All well.", _GREEN) + " Paste this into your client's configuration:\n")
+            self._print(
+                "\n"
+                + self._colour("All well.", _GREEN)
+                + " `notes-mcp install CLIENT FOLDER` puts it into your client. By hand, where it takes mcpServers:\n"
+            )
             self._print(json.dumps(report.mcp_servers, ensure_ascii=False, indent=2))
         else:
             self._print("\n" + self._colour("Not ready yet", _RED) + ": see the lines marked above.")

@@ -37,11 +37,11 @@ class Folder:
     def __enter__(self) -> "Folder":
         return self
 
-    def device(self) -> int:
-        return os.stat(self._path if self.fd is None else self.fd).st_dev
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+    def device(self) -> int:
+        return os.stat(self._path if self.fd is None else self.fd).st_dev
 
     def close(self) -> None:
         if self.fd is not None:

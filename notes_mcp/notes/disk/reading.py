@@ -15,6 +15,7 @@ from notes_mcp.errors import BusyError, ForbiddenError, StorageError, TooLargeEr
 from notes_mcp.notes.disk.door import Door
 from notes_mcp.notes.disk.files import READ, Folder
 from notes_mcp.notes.disk.listing import Listing, downloaded, state_of
+from notes_mcp.notes.disk.realpath import Trace
 from notes_mcp.notes.disk.told import told
 from notes_mcp.notes.records import FileState, Scan
 from notes_mcp.notes.text import new_hash
@@ -95,17 +96,20 @@ class Reading(Door):
     def read_here(self, path: str) -> tuple[bytes, FileState]:
         """The same for a file that nobody asked for by name: BusyError where a cloud drive would have to fetch it."""
         with told(path):
-            if not downloaded(self._file(path).info):
+            trace = self._file(path)
+            if not downloaded(trace.info):
                 raise BusyError(f'"{path}" is not on this computer yet. Read it by its path to have it fetched.')
-        return self.read(path)
+            return self._bytes(trace, self._max_note_bytes)
 
     def read_attachment(self, path: str, max_bytes: int) -> tuple[bytes, FileState]:
         """The whole file and its state. TooLargeError over `max_bytes`."""
         with told(path):
-            trace = self._file(path)
-            with self._open(trace.real[:-1]) as folder:
-                data, info = read_file(folder, trace.real[-1], trace.path, max_bytes)
-            return data, state_of(trace.path, info)
+            return self._bytes(self._file(path), max_bytes)
+
+    def _bytes(self, trace: Trace, max_bytes: int) -> tuple[bytes, FileState]:
+        with self._open(trace.real[:-1]) as folder:
+            data, info = read_file(folder, trace.real[-1], trace.path, max_bytes)
+        return data, state_of(trace.path, info)
 
     def etag(self, path: str) -> str | None:
         """The etag of the file spelled exactly `path`, of any size; None if none is there (or a link, or hidden)."""
